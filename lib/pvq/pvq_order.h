@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 the pvhost contributors
+ */
+
+#ifndef PVQ_ORDER_H
+#define PVQ_ORDER_H
+
+/**
+ * @file
+ * Every access to shared ring memory and every barrier goes through this file.
+ *
+ * | barrier | device side                        | pairs with                          |
+ * |---------|------------------------------------|-------------------------------------|
+ * | A       | acquire on the head's flags        | driver's release of its flags       |
+ * | B       | write barrier before used words    | driver's acquire on used flags      |
+ * | C       | full fence, then read suppression  | driver's fence after arming         |
+ * | D       | full fence between arming our own  | driver's fence before it reads our  |
+ * |         | event and re-checking the ring     | event                               |
+ *
+ * Without A a body is read before it was written; without B payload, id or length is stale under
+ * a used flag; without C a call is lost; without D a kick is lost.
+ *
+ * The stores and barriers of the publishing paths are macros, so that a test build can define
+ * them first and record them. ThreadSanitizer knows release stores but no fences: there, what
+ * follows a write barrier is published by release stores.
+ */
+
+#include <stdatomic.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "virtqueues are little-endian");
+
+/** Read a word that the other side may write, once. */
+#define pvq_load(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+
+/** Read a word; nothing later is read before it. */
+#define pvq_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+
+/** Write a word that the other side may read, whole. */
+#define pvq_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+
+/** Write a word; nothing earlier is seen after it. */
+#define pvq_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+
+/** What was loaded before is not read again or later than what is loaded after. */
+#define pvq_read_barrier() atomic_thread_fence(memory_order_acquire)
+
+/** Nothing stored before is seen after what is stored after. */
+#define pvq_write_barrier() atomic_thread_fence(memory_order_release)
+
+/** Stores before are seen before loads after are done. */
+#define pvq_full_fence() atomic_thread_fence(memory_order_seq_cst)
+
+/** The compiler moves nothing across; a processor may, unless the other side fences for us. */
+#define pvq_compiler_barrier() atomic_signal_fence(memory_order_seq_cst)
+
+/** Write one word of a batch that a write barrier precedes. */
+#ifdef __SANITIZE_THREAD__
+#define pvq_publish(p, v) pvq_store_release(p, v)
+#else
+#define pvq_publish(p, v) pvq_store(p, v)
+#endif
+
+#endif /* PVQ_ORDER_H */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 the pvhost contributors
+ */
+
+#ifndef PVQ_PACKED_DEV_H
+#define PVQ_PACKED_DEV_H
+
+/**
+ * @file
+ * The device half of a packed virtqueue (virtio 1.2, section 2.8).
+ *
+ * Verbs: *next_avail* takes a buffer off the ring, *push_used* notes that it is done with,
+ * *flush_used* gives all noted buffers back, *must_call* (pvq_event.h) says whether the driver
+ * wants to be told. One thread at a time works on a ring. Whatever the driver writes, every field
+ * is read once, every walk is bounded by the ring's size, and nothing beyond the ring is touched.
+ */
+
+#include "pvq_mem.h"
+#include "pvq_order.h"
+#include "pvq_packed.h"
+
+/** A used entry that the driver does not see yet. */
+struct pvq_used_elem {
+	uint32_t len;	/**< bytes written into the buffer */
+	uint16_t id;	/**< the buffer's id */
+	uint16_t ndesc; /**< ring slots of the buffer */
+};
+
+/** A buffer of one direct descriptor. */
+struct pvq_single {
+	uint64_t addr; /**< driver address */
+	uint32_t len;
+	uint16_t id;
+};
+
+/** Room for the segments of the chains that are worked on at one time. */
+struct pvq_segs {
+	struct pvq_seg *seg;
+	uint32_t n;   /**< entries in use; the owner sets it to 0 when it is done with the chains */
+	uint32_t cap; /**< entries there are; see pvq_packed_dev_segs() */
+};
+
+struct pvq_packed_dev {
+	struct vring_packed_desc *desc;
+	struct pvq_cursor avail; /**< next slot to take */
+	struct pvq_cursor used;	 /**< next slot to write a used entry to */
+	uint16_t size;
+	uint16_t taken; /**< slots taken and not given back yet, at most size */
+	uint16_t nb_shadow_used;
+	bool event_idx;		      /**< VIRTIO_RING_F_EVENT_IDX is negotiated */
+	uint32_t nb_unsignalled;      /**< slots used since must_call was last asked */
+	struct pvq_used_elem *shadow_used; /**< size entries */
+	struct pvq_mem_cache mem;
+	struct vring_packed_desc_event *driver_event; /**< written by the driver: calls */
+	struct vring_packed_desc_event *device_event; /**< written by the device: kicks */
+};
+
+/** Where a ring is and how it is set up. */
+struct pvq_packed_dev_conf {
+	struct vring_packed_desc *desc; /**< host address, 16-byte aligned */
+	struct vring_packed_desc_event *driver_event; /**< host address, 4-byte aligned */
+	struct vring_packed_desc_event *device_event; /**< host address, 4-byte aligned */
+	uint16_t size;		  /**< slots, 1..PVQ_PACKED_MAX_SIZE */
+	struct pvq_cursor base;	  /**< first slot to take; slot 0 and wrap 1 for a fresh ring */
+	bool event_idx;
+	const struct pvq_mem *mem; /**< must outlive the ring */
+};
+
+/** Set up a ring; no shared memory is touched.
+ *  @return 0, -EINVAL for a size or base outside its range, -ENOMEM.
+ */
+int pvq_packed_dev_init(struct pvq_packed_dev *vq, const struct pvq_packed_dev_conf *conf);
+
+/** Free what pvq_packed_dev_init() allocated. */
+void pvq_packed_dev_fini(struct pvq_packed_dev *vq);
+
+/** The capacity of struct pvq_segs that a ring of @p size slots asks for. */
+uint32_t pvq_packed_dev_segs(uint16_t size);
+
+/** Take the next available buffer of any shape: direct, chained, indirect (2.8.8, 2.8.19).
+ *
+ *  Its segments are appended to @p segs. A buffer that breaks the rules (endless chain, nested or
+ *  misshapen table, table outside memory, more segments than there is room for) is taken off the
+ *  ring all the same: its id and ndesc are valid, and the caller gives it back with length 0.
+ *
+ *  @return 1: @p chain is a buffer; 0: there is none; -EINVAL: a broken one.
+ */
+int pvq_packed_next_avail(struct pvq_packed_dev *vq, struct pvq_chain *chain,
+		struct pvq_segs *segs);
+
+/** Take up to @p max available buffers, as long as they are of one direct descriptor whose WRITE
+ *  flag is @p write. Never runs over the ring's end: ask again there.
+ *  @return the number taken; 0 also when the next one is of another shape.
+ */
+static inline uint16_t
+pvq_packed_next_singles(struct pvq_packed_dev *vq, struct pvq_single *out, uint16_t max,
+		bool write)
+{
+	const uint16_t mask = PVQ_F_AVAIL | PVQ_F_USED | PVQ_F_NEXT | PVQ_F_INDIRECT | PVQ_F_WRITE;
+	const uint16_t want = pvq_packed_avail_flags(vq->avail.wrap) | (write ? PVQ_F_WRITE : 0);
+	struct vring_packed_desc *desc = &vq->desc[vq->avail.idx];
+	uint16_t to_end = vq->size - vq->avail.idx;
+	uint16_t room = vq->size - vq->taken;
+	uint16_t n;
+
+	if (max > to_end)
+		max = to_end;
+	if (max > room)
+		max = room;
+	for (n = 0; n < max; n++) {
+		uint64_t word = pvq_load(pvq_packed_word(&desc[n]));
+
+		if ((pvq_packed_word_flags(word) & mask) != want)
+			break;
+		out[n].len = pvq_packed_word_len(word);
+		out[n].id = pvq_packed_word_id(word);
+	}
+	pvq_read_barrier(); /* A: addresses after flags */
+	for (uint16_t i = 0; i < n; i++)
+		out[i].addr = pvq_load(&desc[i].addr);
+	pvq_cursor_advance(&vq->avail, n, vq->size);
+	vq->taken += n;
+	return n;
+}
+
+/** A place to come back to when the buffers taken since are not wanted after all. */
+struct pvq_packed_mark {
+	struct pvq_cursor avail;
+	uint16_t taken;
+	uint16_t nb_shadow_used;
+};
+
+static inline struct pvq_packed_mark
+pvq_packed_mark(const struct pvq_packed_dev *vq)
+{
+	return (struct pvq_packed_mark){
+		.avail = vq->avail, .taken = vq->taken, .nb_shadow_used = vq->nb_shadow_used,
+	};
+}
+
+/** Put all buffers back that were taken since @p mark, pushed or not. Nothing may have been
+ *  flushed since.
+ */
+static inline void
+pvq_packed_rewind(struct pvq_packed_dev *vq, struct pvq_packed_mark mark)
+{
+	vq->avail = mark.avail;
+	vq->taken = mark.taken;
+	vq->nb_shadow_used = mark.nb_shadow_used;
+}
+
+/** Of the buffers that pvq_packed_next_singles() took since @p mark, keep the first @p n only. */
+static inline void
+pvq_packed_keep(struct pvq_packed_dev *vq, struct pvq_packed_mark mark, uint16_t n)
+{
+	pvq_packed_rewind(vq, mark);
+	pvq_cursor_advance(&vq->avail, n, vq->size);
+	vq->taken += n;
+}
+
+/** Note that a taken buffer is done with. Nothing shared is written.
+ *  @param len bytes written into it, 0 for one that the device only read
+ */
+static inline void
+pvq_packed_push_used(struct pvq_packed_dev *vq, uint16_t id, uint32_t len, uint16_t ndesc)
+{
+	vq->shadow_used[vq->nb_shadow_used++] = (struct pvq_used_elem){
+		.len = len, .id = id, .ndesc = ndesc,
+	};
+}
+
+/** The used entry of @p e as the driver reads it on a lap with wrap counter @p wrap (2.8.9). */
+static inline uint64_t
+pvq_packed_used_word(const struct pvq_used_elem *e, bool wrap)
+{
+	uint16_t flags = pvq_packed_used_flags(wrap) | (e->len > 0 ? PVQ_F_WRITE : 0);
+
+	return pvq_packed_word_make(e->len, e->id, flags);
+}
+
+/** Give all noted buffers back, in the order they were noted.
+ *
+ *  One write barrier for the batch; then each used entry is published by one store of the whole
+ *  word {len, id, flags}; the first one, which the driver polls, is stored last. So a driver sees
+ *  the batch at once, and one that looks beyond the first never sees half an entry.
+ */
+static inline void
+pvq_packed_flush_used(struct pvq_packed_dev *vq)
+{
+	/* Local copies: as far as the compiler knows, a store to the ring may change *vq. */
+	const struct pvq_used_elem *e = vq->shadow_used;
+	const struct pvq_used_elem *end = e + vq->nb_shadow_used;
+	struct vring_packed_desc *desc = vq->desc;
+	const uint16_t size = vq->size;
+	const struct pvq_cursor head = vq->used;
+	struct pvq_cursor cur = head;
+	uint64_t head_word;
+	uint32_t slots = 0;
+
+	if (e == end)
+		return;
+	pvq_write_barrier(); /* B: payload before used words */
+	head_word = pvq_packed_used_word(e, head.wrap);
+	for (;;) {
+		slots += e->ndesc;
+		pvq_cursor_advance(&cur, e->ndesc, size);
+		if (++e == end)
+			break;
+		pvq_publish(pvq_packed_word(&desc[cur.idx]), pvq_packed_used_word(e, cur.wrap));
+	}
+	pvq_publish(pvq_packed_word(&desc[head.idx]), head_word);
+	vq->used = cur;
+	vq->taken -= slots;
+	vq->nb_unsignalled += slots;
+	vq->nb_shadow_used = 0;
+}
+
+#endif /* PVQ_PACKED_DEV_H */
