@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 the pvhost contributors
+ */
+
+/*
+ * The driver sends, we receive: buffers of its transmit ring become mbufs.
+ */
+
+#include <rte_mempool.h>
+#include <rte_prefetch.h>
+
+#include "pvhost.h"
+#include "pvhost_copy.h"
+#include "pvhost_hdr.h"
+
+/* A frame without a whole Ethernet header is no packet: applications read that much unasked. */
+#define MIN_FRAME RTE_ETHER_HDR_LEN
+
+/* The fields of an mbuf that receiving a packet sets; what the pool keeps right is left alone. */
+static inline void
+mbuf_init(struct rte_mbuf *m, uint64_t rearm, uint32_t len)
+{
+	*pvhost_mbuf_rearm(m) = rearm;
+	m->ol_flags = 0;
+	m->packet_type = RTE_PTYPE_UNKNOWN;
+	m->pkt_len = len;
+	m->data_len = len;
+	m->vlan_tci = 0;
+}
+
+/* How many of the buffers hold a plain frame: in one mapping and fitting one mbuf. Their host
+ * addresses go to @p src, and their memory is on its way to the cache.
+ */
+static inline uint16_t
+plain_frames(struct pvhost_queue *q, const struct pvq_single *buf, uint16_t n, uint8_t **src)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		uint32_t len = buf[i].len;
+
+		if (unlikely(len < q->hdr_len + (uint32_t)MIN_FRAME || len > q->hdr_len + q->room))
+			break;
+		src[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
+		if (unlikely(src[i] == NULL))
+			break;
+		src[i] += q->hdr_len;
+		rte_prefetch0(src[i]);
+	}
+	return i;
+}
+
+/* The fast path: up to PVHOST_PASS frames of one direct descriptor each. */
+static inline uint16_t
+receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
+{
+	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	struct pvq_single buf[PVHOST_PASS];
+	uint8_t *src[PVHOST_PASS];
+	uint16_t taken, n;
+	uint64_t bytes = 0;
+
+	taken = pvq_packed_next_singles(&q->vq, buf, RTE_MIN(max, PVHOST_PASS), false);
+	if (taken == 0)
+		return 0;
+	n = plain_frames(q, buf, taken, src);
+	if (n > 0 && unlikely(rte_mempool_get_bulk(q->pool, (void **)pkts, n) < 0))
+		n = 0;
+	if (unlikely(n < taken))
+		pvq_packed_keep(&q->vq, mark, n);
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t len = buf[i].len - q->hdr_len;
+
+		mbuf_init(pkts[i], q->rearm, len);
+		rte_memcpy(rte_pktmbuf_mtod(pkts[i], void *), src[i], len);
+		pvq_packed_push_used(&q->vq, buf[i].id, 0, 1);
+		bytes += len;
+	}
+	q->count.packets += n;
+	q->count.bytes += bytes;
+	return n;
+}
+
+/* Allocate the mbufs that @p len bytes want, chained. */
+static struct rte_mbuf *
+alloc_chain(struct pvhost_queue *q, uint32_t len)
+{
+	struct rte_mbuf *head = NULL, **last = &head;
+	uint16_t nb_segs = 0;
+	uint32_t left = len;
+
+	do {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(q->pool);
+
+		if (m == NULL) {
+			rte_pktmbuf_free(head);
+			return NULL;
+		}
+		*last = m;
+		last = &m->next;
+		m->data_len = RTE_MIN(left, q->room);
+		left -= m->data_len;
+		nb_segs++;
+	} while (left > 0);
+	head->pkt_len = len;
+	*pvhost_mbuf_rearm(head) = q->rearm;
+	head->nb_segs = nb_segs;
+	return head;
+}
+
+/* Copy the frame behind @p pos into the chain @p m. */
+static int
+fill_chain(struct rte_mbuf *m, struct pvhost_pos *pos)
+{
+	for (; m != NULL; m = m->next)
+		if (pvhost_pos_read(pos, rte_pktmbuf_mtod(m, uint8_t *), m->data_len) < 0)
+			return -EFAULT;
+	return 0;
+}
+
+/* Give a buffer back whose frame is lost. */
+static int
+drop(struct pvhost_queue *q, const struct pvq_chain *chain, uint64_t *reason)
+{
+	pvq_packed_push_used(&q->vq, chain->id, 0, chain->ndesc);
+	(*reason)++;
+	return -1;
+}
+
+/* Any buffer, of whatever shape.
+ * @return 1: a packet; 0: no buffer, or no mbuf for it yet; -1: a buffer whose frame was dropped
+ */
+static __rte_noinline int
+receive_any(struct pvhost_queue *q, struct rte_mbuf **pkt)
+{
+	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	struct pvq_chain chain;
+	struct pvhost_pos pos;
+	struct rte_mbuf *m;
+	int64_t len;
+	int ret;
+
+	q->segs.n = 0;
+	ret = pvq_packed_next_avail(&q->vq, &chain, &q->segs);
+	if (ret == 0)
+		return 0;
+	if (ret < 0)
+		return drop(q, &chain, &q->count.bad);
+	len = pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, false,
+			q->hdr_len + PVHOST_MAX_FRAME);
+	if (len < q->hdr_len + MIN_FRAME)
+		return drop(q, &chain, &q->count.bad);
+	len -= q->hdr_len;
+	if (len > q->room && !q->scatter)
+		return drop(q, &chain, &q->count.too_big);
+	m = alloc_chain(q, len);
+	if (m == NULL) {
+		pvq_packed_rewind(&q->vq, mark);
+		q->count.no_mbuf++;
+		return 0;
+	}
+	pos = (struct pvhost_pos){ &q->vq.mem, chain.segs, chain.segs + chain.nsegs, 0 };
+	if (pvhost_pos_skip(&pos, q->hdr_len) < 0 || fill_chain(m, &pos) < 0) {
+		rte_pktmbuf_free(m);
+		return drop(q, &chain, &q->count.bad);
+	}
+	pvq_packed_push_used(&q->vq, chain.id, 0, chain.ndesc);
+	q->count.packets++;
+	q->count.bytes += len;
+	*pkt = m;
+	return 1;
+}
+
+uint16_t
+pvhost_rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct pvhost_queue *q = queue;
+	uint16_t got = 0, dropped = 0;
+
+	if (unlikely(!pvhost_queue_enter(q)))
+		return 0;
+	/* A dropped buffer counts against the burst: the work is bounded whatever is sent. */
+	while (got + dropped < n) {
+		uint16_t plain = receive_plain(q, &pkts[got], n - got - dropped);
+		int ret;
+
+		got += plain;
+		if (plain > 0)
+			continue;
+		ret = receive_any(q, &pkts[got]);
+		if (ret == 0)
+			break;
+		got += ret > 0;
+		dropped += ret < 0;
+	}
+	pvhost_queue_flush(q);
+	pvhost_queue_leave(q);
+	return got;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 the pvhost contributors
+ */
+
+/*
+ * The driver receives, we send: mbufs go into buffers of its receive ring.
+ */
+
+#include <rte_mempool.h>
+#include <rte_prefetch.h>
+
+#include "pvhost.h"
+#include "pvhost_copy.h"
+#include "pvhost_hdr.h"
+
+/* 2.8.4: a buffer holds at most 2^32 bytes. */
+#define MAX_BUFFER (UINT64_C(1) << 32)
+
+/* How many of the packets are one mbuf each and fit their buffer, which is in one mapping. The
+ * buffers' host addresses go to @p dst.
+ */
+static inline uint16_t
+plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, const struct pvq_single *buf,
+		uint16_t n, uint8_t **dst)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct rte_mbuf *m = pkts[i];
+		uint32_t len = q->hdr_len + m->data_len;
+
+		if (unlikely(m->nb_segs != 1 || len > buf[i].len))
+			break;
+		dst[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
+		if (unlikely(dst[i] == NULL))
+			break;
+		rte_prefetch0(rte_pktmbuf_mtod(m, void *));
+	}
+	return i;
+}
+
+/* The fast path: up to PVHOST_PASS packets, each into a buffer of one direct descriptor. */
+static inline uint16_t
+send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
+{
+	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	struct pvq_single buf[PVHOST_PASS];
+	uint8_t *dst[PVHOST_PASS];
+	uint16_t taken, n;
+	uint64_t bytes = 0;
+
+	taken = pvq_packed_next_singles(&q->vq, buf, RTE_MIN(max, PVHOST_PASS), true);
+	if (taken == 0)
+		return 0;
+	n = plain_packets(q, pkts, buf, taken, dst);
+	if (unlikely(n < taken))
+		pvq_packed_keep(&q->vq, mark, n);
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t len = pkts[i]->data_len;
+
+		pvhost_hdr_write(dst[i], q->hdr_len, 1);
+		rte_memcpy(dst[i] + q->hdr_len, rte_pktmbuf_mtod(pkts[i], void *), len);
+		pvq_packed_push_used(&q->vq, buf[i].id, q->hdr_len + len, 1);
+		bytes += len;
+	}
+	q->count.packets += n;
+	q->count.bytes += bytes;
+	return n;
+}
+
+/* Collect buffers until @p len bytes fit: one, or with mergeable buffers several, all but the last
+ * one full. They are noted as used with the lengths they will have.
+ * @return their number; 0: the ring has too few; -EINVAL: one is bad; -EMSGSIZE: they can never
+ *         hold it
+ */
+static int
+collect_buffers(struct pvhost_queue *q, uint32_t len)
+{
+	const bool whole_ring = q->vq.taken == 0;
+	int num_buffers = 0;
+
+	q->segs.n = 0;
+	while (len > 0) {
+		struct pvq_chain chain;
+		int64_t room;
+		int ret = pvq_packed_next_avail(&q->vq, &chain, &q->segs);
+
+		if (ret == 0)
+			return whole_ring && q->vq.taken == q->vq.size ? -EMSGSIZE : 0;
+		room = ret < 0 ? ret : pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, true,
+				MAX_BUFFER);
+		if (room < q->hdr_len + 1) {
+			pvq_packed_push_used(&q->vq, chain.id, 0, chain.ndesc);
+			return -EINVAL;
+		}
+		if (room < len && !q->mergeable)
+			return -EMSGSIZE;
+		room = RTE_MIN(room, len);
+		pvq_packed_push_used(&q->vq, chain.id, room, chain.ndesc);
+		len -= room;
+		num_buffers++;
+	}
+	return num_buffers;
+}
+
+/* Write the header and the packet over the collected segments. */
+static int
+fill_buffers(struct pvhost_queue *q, const struct rte_mbuf *m, int num_buffers)
+{
+	struct pvhost_pos pos = { &q->vq.mem, q->segs.seg, q->segs.seg + q->segs.n, 0 };
+	uint8_t hdr[sizeof(struct virtio_net_hdr_mrg_rxbuf)];
+
+	pvhost_hdr_write(hdr, q->hdr_len, num_buffers);
+	if (pvhost_pos_write(&pos, hdr, q->hdr_len) < 0)
+		return -EFAULT;
+	for (; m != NULL; m = m->next)
+		if (pvhost_pos_write(&pos, rte_pktmbuf_mtod(m, uint8_t *), m->data_len) < 0)
+			return -EFAULT;
+	return 0;
+}
+
+/* Any packet, into buffers of whatever shape.
+ * @return 1: sent; 0: no room for it yet; -1: dropped
+ */
+static __rte_noinline int
+send_any(struct pvhost_queue *q, const struct rte_mbuf *m)
+{
+	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	int num_buffers;
+
+	if (unlikely(m->pkt_len > PVHOST_MAX_FRAME)) {
+		q->count.too_big++;
+		return -1;
+	}
+	num_buffers = collect_buffers(q, q->hdr_len + m->pkt_len);
+	if (num_buffers == 0 || num_buffers == -EMSGSIZE) {
+		pvq_packed_rewind(&q->vq, mark);
+		q->count.too_big += num_buffers < 0;
+		return num_buffers == 0 ? 0 : -1;
+	}
+	if (num_buffers < 0 || fill_buffers(q, m, num_buffers) < 0) {
+		/* One bad buffer spoils the packet; all that were taken go back empty. */
+		for (uint16_t i = mark.nb_shadow_used; i < q->vq.nb_shadow_used; i++)
+			q->vq.shadow_used[i].len = 0;
+		q->count.bad++;
+		return -1;
+	}
+	q->count.packets++;
+	q->count.bytes += m->pkt_len;
+	return 1;
+}
+
+/* Nearly always each packet is one mbuf of the same pool that nobody else holds: then the whole
+ * burst goes back to the pool's cache as it is.
+ */
+static inline void
+free_sent(struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		const struct rte_mbuf *m = pkts[i];
+
+		if (unlikely(m->nb_segs != 1 || !RTE_MBUF_DIRECT(m) || m->pool != pkts[0]->pool ||
+				rte_mbuf_refcnt_read(m) != 1)) {
+			rte_pktmbuf_free_bulk(pkts, n);
+			return;
+		}
+	}
+	if (n > 0)
+		rte_mempool_put_bulk(pkts[0]->pool, (void **)pkts, n);
+}
+
+uint16_t
+pvhost_tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct pvhost_queue *q = queue;
+	uint16_t done = 0;
+
+	if (unlikely(!pvhost_queue_enter(q)))
+		return 0;
+	while (done < n) {
+		uint16_t plain = send_plain(q, &pkts[done], n - done);
+
+		done += plain;
+		if (plain > 0)
+			continue;
+		if (send_any(q, pkts[done]) == 0)
+			break;
+		done++;
+	}
+	pvhost_queue_flush(q);
+	pvhost_queue_leave(q);
+	free_sent(pkts, done);
+	return done;
+}
