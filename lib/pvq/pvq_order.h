@@ -21,19 +21,32 @@
  * a used flag; without C a call is lost; without D a kick is lost.
  *
  * The stores and barriers of the publishing paths are macros, so that a test build can define
- * them first and record them. ThreadSanitizer knows release stores but no fences: there, what
- * follows a write barrier is published by release stores.
+ * them first and record them. ThreadSanitizer knows release stores and acquire loads but no fences:
+ * there, what follows a write barrier is published by release stores, and every load acquires.
  */
 
 #include <stdatomic.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "virtqueues are little-endian");
 
-/** Read a word that the other side may write, once. */
-#define pvq_load(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+/* gcc says it by a macro, clang by a feature. */
+#if defined(__SANITIZE_THREAD__)
+#define PVQ_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PVQ_TSAN
+#endif
+#endif
 
 /** Read a word; nothing later is read before it. */
 #define pvq_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+
+/** Read a word that the other side may write, once. */
+#ifdef PVQ_TSAN
+#define pvq_load(p) pvq_load_acquire(p)
+#else
+#define pvq_load(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#endif
 
 /** Write a word that the other side may read, whole. */
 #define pvq_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
@@ -54,7 +67,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "virtqueues are little
 #define pvq_compiler_barrier() atomic_signal_fence(memory_order_seq_cst)
 
 /** Write one word of a batch that a write barrier precedes. */
-#ifdef __SANITIZE_THREAD__
+#ifdef PVQ_TSAN
 #define pvq_publish(p, v) pvq_store_release(p, v)
 #else
 #define pvq_publish(p, v) pvq_store(p, v)

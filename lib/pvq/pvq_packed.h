@@ -20,11 +20,11 @@
 /** Largest packed ring (2.8.10.1). */
 #define PVQ_PACKED_MAX_SIZE 32768
 
-#define PVQ_F_NEXT	VRING_DESC_F_NEXT
-#define PVQ_F_WRITE	VRING_DESC_F_WRITE
-#define PVQ_F_INDIRECT	VRING_DESC_F_INDIRECT
-#define PVQ_F_AVAIL	(1u << VRING_PACKED_DESC_F_AVAIL)
-#define PVQ_F_USED	(1u << VRING_PACKED_DESC_F_USED)
+#define PVQ_F_NEXT VRING_DESC_F_NEXT
+#define PVQ_F_WRITE VRING_DESC_F_WRITE
+#define PVQ_F_INDIRECT VRING_DESC_F_INDIRECT
+#define PVQ_F_AVAIL (1u << VRING_PACKED_DESC_F_AVAIL)
+#define PVQ_F_USED (1u << VRING_PACKED_DESC_F_USED)
 
 _Static_assert(sizeof(struct vring_packed_desc) == 16, "2.8.13 The Virtqueue Descriptor Table");
 _Static_assert(offsetof(struct vring_packed_desc, len) == 8, "len, id and flags are one word");
@@ -41,10 +41,12 @@ static inline void
 pvq_cursor_advance(struct pvq_cursor *c, uint16_t n, uint16_t size)
 {
 	uint32_t idx = (uint32_t)c->idx + n;
-	bool over = idx >= size;
 
-	c->idx = over ? idx - size : idx;
-	c->wrap ^= over;
+	if (__builtin_expect(idx >= size, 0)) {
+		idx -= size;
+		c->wrap = !c->wrap;
+	}
+	c->idx = idx;
 }
 
 /** A cursor in the 16 bits that event suppression (2.8.14) and vhost-user use. */

@@ -49,7 +49,9 @@ append_seg(struct pvq_chain *chain, struct pvq_segs *segs, uint64_t addr, uint32
 	if (segs->n == segs->cap)
 		return -EINVAL;
 	segs->seg[segs->n++] = (struct pvq_seg){
-		.addr = addr, .len = len, .write = (flags & PVQ_F_WRITE) != 0,
+		.addr = addr,
+		.len = len,
+		.write = (flags & PVQ_F_WRITE) != 0,
 	};
 	chain->nsegs++;
 	return 1;

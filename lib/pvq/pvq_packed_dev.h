@@ -21,8 +21,8 @@
 
 /** A used entry that the driver does not see yet. */
 struct pvq_used_elem {
-	uint32_t len;	/**< bytes written into the buffer */
-	uint16_t id;	/**< the buffer's id */
+	uint32_t len;   /**< bytes written into the buffer */
+	uint16_t id;    /**< the buffer's id */
 	uint16_t ndesc; /**< ring slots of the buffer */
 };
 
@@ -43,12 +43,12 @@ struct pvq_segs {
 struct pvq_packed_dev {
 	struct vring_packed_desc *desc;
 	struct pvq_cursor avail; /**< next slot to take */
-	struct pvq_cursor used;	 /**< next slot to write a used entry to */
+	struct pvq_cursor used;  /**< next slot to write a used entry to */
 	uint16_t size;
 	uint16_t taken; /**< slots taken and not given back yet, at most size */
 	uint16_t nb_shadow_used;
-	bool event_idx;		      /**< VIRTIO_RING_F_EVENT_IDX is negotiated */
-	uint32_t nb_unsignalled;      /**< slots used since must_call was last asked */
+	bool event_idx;                    /**< VIRTIO_RING_F_EVENT_IDX is negotiated */
+	uint32_t nb_unsignalled;           /**< slots used since must_call was last asked */
 	struct pvq_used_elem *shadow_used; /**< size entries */
 	struct pvq_mem_cache mem;
 	struct vring_packed_desc_event *driver_event; /**< written by the driver: calls */
@@ -57,11 +57,11 @@ struct pvq_packed_dev {
 
 /** Where a ring is and how it is set up. */
 struct pvq_packed_dev_conf {
-	struct vring_packed_desc *desc; /**< host address, 16-byte aligned */
+	struct vring_packed_desc *desc;               /**< host address, 16-byte aligned */
 	struct vring_packed_desc_event *driver_event; /**< host address, 4-byte aligned */
 	struct vring_packed_desc_event *device_event; /**< host address, 4-byte aligned */
-	uint16_t size;		  /**< slots, 1..PVQ_PACKED_MAX_SIZE */
-	struct pvq_cursor base;	  /**< first slot to take; slot 0 and wrap 1 for a fresh ring */
+	uint16_t size;                                /**< slots, 1..PVQ_PACKED_MAX_SIZE */
+	struct pvq_cursor base; /**< first slot to take; slot 0 and wrap 1 for a fresh ring */
 	bool event_idx;
 	const struct pvq_mem *mem; /**< must outlive the ring */
 };
@@ -79,22 +79,21 @@ uint32_t pvq_packed_dev_segs(uint16_t size);
 
 /** Take the next available buffer of any shape: direct, chained, indirect (2.8.8, 2.8.19).
  *
- *  Its segments are appended to @p segs. A buffer that breaks the rules (endless chain, nested or
- *  misshapen table, table outside memory, more segments than there is room for) is taken off the
+ *  Its segments are appended to @p segs. A buffer that breaks the rules (endless chain, misshapen
+ *  table, table outside memory, more segments than there is room for) is taken off the
  *  ring all the same: its id and ndesc are valid, and the caller gives it back with length 0.
  *
  *  @return 1: @p chain is a buffer; 0: there is none; -EINVAL: a broken one.
  */
-int pvq_packed_next_avail(struct pvq_packed_dev *vq, struct pvq_chain *chain,
-		struct pvq_segs *segs);
+int pvq_packed_next_avail(
+		struct pvq_packed_dev *vq, struct pvq_chain *chain, struct pvq_segs *segs);
 
 /** Take up to @p max available buffers, as long as they are of one direct descriptor whose WRITE
  *  flag is @p write. Never runs over the ring's end: ask again there.
  *  @return the number taken; 0 also when the next one is of another shape.
  */
 static inline uint16_t
-pvq_packed_next_singles(struct pvq_packed_dev *vq, struct pvq_single *out, uint16_t max,
-		bool write)
+pvq_packed_next_singles(struct pvq_packed_dev *vq, struct pvq_single *out, uint16_t max, bool write)
 {
 	const uint16_t mask = PVQ_F_AVAIL | PVQ_F_USED | PVQ_F_NEXT | PVQ_F_INDIRECT | PVQ_F_WRITE;
 	const uint16_t want = pvq_packed_avail_flags(vq->avail.wrap) | (write ? PVQ_F_WRITE : 0);
@@ -134,7 +133,9 @@ static inline struct pvq_packed_mark
 pvq_packed_mark(const struct pvq_packed_dev *vq)
 {
 	return (struct pvq_packed_mark){
-		.avail = vq->avail, .taken = vq->taken, .nb_shadow_used = vq->nb_shadow_used,
+		.avail = vq->avail,
+		.taken = vq->taken,
+		.nb_shadow_used = vq->nb_shadow_used,
 	};
 }
 
@@ -165,8 +166,28 @@ static inline void
 pvq_packed_push_used(struct pvq_packed_dev *vq, uint16_t id, uint32_t len, uint16_t ndesc)
 {
 	vq->shadow_used[vq->nb_shadow_used++] = (struct pvq_used_elem){
-		.len = len, .id = id, .ndesc = ndesc,
+		.len = len,
+		.id = id,
+		.ndesc = ndesc,
 	};
+}
+
+/** As pvq_packed_push_used() for @p n buffers that pvq_packed_next_singles() took.
+ *  @param written their len says how much was written into them; otherwise it was nothing
+ */
+static inline void
+pvq_packed_push_singles(
+		struct pvq_packed_dev *vq, const struct pvq_single *buf, uint16_t n, bool written)
+{
+	struct pvq_used_elem *e = &vq->shadow_used[vq->nb_shadow_used];
+
+	for (uint16_t i = 0; i < n; i++)
+		e[i] = (struct pvq_used_elem){
+			.len = written ? buf[i].len : 0,
+			.id = buf[i].id,
+			.ndesc = 1,
+		};
+	vq->nb_shadow_used += n;
 }
 
 /** The used entry of @p e as the driver reads it on a lap with wrap counter @p wrap (2.8.9). */
