@@ -17,7 +17,7 @@
  * Threads: every callback runs on the thread inside pvu_loop_run(), with the loop's lock held; a
  * callback must not call pvu_dev_create(), pvu_dev_destroy() or pvu_loop_*(). All other functions
  * may be called from any thread. Data threads never call this library: what they use, they were
- * given by ring_start() and lose by ring_stop().
+ * given by ring_start() and lose by ring_stop(); pvu_notify() is theirs to call.
  *
  * Functions return 0 or a count, or a negative errno.
  */
@@ -45,29 +45,29 @@ struct pvu_region {
 
 /** A ring that may be served. All of it stays valid until ring_stop() has returned. */
 struct pvu_ring {
-	uint16_t size;	/**< entries, 1..32768; a power of two for a split ring */
-	uint16_t base;	/**< next entry to take; packed: index, wrap counter in bit 15 */
-	void *desc;	/**< descriptor table, or packed descriptor ring */
-	void *driver;	/**< available ring, or driver event suppression */
-	void *device;	/**< used ring, or device event suppression */
-	int kick_fd;	/**< eventfd of the driver's kicks, -1: the ring is polled */
-	int call_fd;	/**< non-blocking fd for calls, -1: the driver polls */
+	uint16_t size; /**< entries, 1..32768; a power of two for a split ring */
+	uint16_t base; /**< next entry to take; packed: index, wrap counter in bit 15 */
+	void *desc;    /**< descriptor table, or packed descriptor ring */
+	void *driver;  /**< available ring, or driver event suppression */
+	void *device;  /**< used ring, or device event suppression */
+	int kick_fd;   /**< eventfd of the driver's kicks, -1: the ring is polled */
+	int call_fd;   /**< for pvu_notify(), -1: the driver polls */
 };
 
 /** What a device looks like from outside; see pvu_dev_info(). */
 struct pvu_info {
 	bool connected;
-	uint64_t features;	    /**< as acknowledged by SET_FEATURES */
+	uint64_t features;          /**< as acknowledged by SET_FEATURES */
 	uint64_t protocol_features; /**< as acknowledged by SET_PROTOCOL_FEATURES */
-	uint16_t rings_running;	    /**< rings between ring_start() and ring_stop() */
+	uint16_t rings_running;     /**< rings between ring_start() and ring_stop() */
 	uint16_t nregions;
-	uint16_t mtu;		    /**< as told by NET_MTU, 0: never */
-	uint8_t status;		    /**< as told by SET_STATUS, 0: never */
-	uint64_t messages;	    /**< messages handled since creation */
-	uint64_t connections;	    /**< frontends that have been connected */
-	char last_message[48];	    /**< name of the last request */
-	int last_result;	    /**< 0 or the negative errno of the last request */
-	char down_reason[96];	    /**< why the last connection ended, "" if none did */
+	uint16_t mtu;          /**< as told by NET_MTU, 0: never */
+	uint8_t status;        /**< as told by SET_STATUS, 0: never */
+	uint64_t messages;     /**< messages handled since creation */
+	uint64_t connections;  /**< frontends that have been connected */
+	char last_message[48]; /**< name of the last request */
+	int last_result;       /**< 0 or the negative errno of the last request */
+	char down_reason[96];  /**< why the last connection ended, "" if none did */
 };
 
 enum pvu_log_level { PVU_LOG_ERR, PVU_LOG_WARNING, PVU_LOG_INFO, PVU_LOG_DEBUG };
@@ -104,14 +104,14 @@ struct pvu_ops {
 
 /** How a device is set up. Strings and the configuration space are copied. */
 struct pvu_params {
-	const char *path;	/**< socket path, at most 107 bytes */
-	bool client;		/**< connect to the path, again and again, instead of listening */
-	unsigned int nrings;	/**< rings offered, 1..PVU_MAX_RINGS */
-	uint64_t features;	/**< virtio feature bits offered; pvu adds bit 30 by itself */
-	const void *config;	/**< device configuration space (struct virtio_net_config) */
-	size_t config_len;	/**< its length, at most 256 */
+	const char *path;    /**< socket path, at most 107 bytes */
+	bool client;         /**< connect to the path, again and again, instead of listening */
+	unsigned int nrings; /**< rings offered, 1..PVU_MAX_RINGS */
+	uint64_t features;   /**< virtio feature bits offered; pvu adds bit 30 by itself */
+	const void *config;  /**< device configuration space (struct virtio_net_config) */
+	size_t config_len;   /**< its length, at most 256 */
 	const struct pvu_ops *ops;
-	void *owner;		/**< first argument of every callback */
+	void *owner; /**< first argument of every callback */
 };
 
 /** Make a loop. @return NULL with errno set. */
@@ -151,6 +151,12 @@ int pvu_dev_create_fd(struct pvu_loop *loop, const struct pvu_params *params, in
  *  No callback runs after it has returned.
  */
 void pvu_dev_destroy(struct pvu_dev *dev);
+
+/** Signal @p fd, a call descriptor that a device of @p loop gave to ring_start(), from any thread.
+ *  Never blocks, whatever the frontend has done to the descriptor; one that is full already has an
+ *  event pending.
+ */
+void pvu_notify(struct pvu_loop *loop, int fd);
 
 /** A snapshot of the device's state. */
 void pvu_dev_info(struct pvu_dev *dev, struct pvu_info *info);

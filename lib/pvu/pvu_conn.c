@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -54,12 +55,12 @@ receive(struct pvu_dev *dev, size_t want)
 		char buf[CMSG_SPACE(SCM_FDS * sizeof(int))];
 	} control;
 	struct pvu_conn *conn = &dev->conn;
-	struct iovec iov = {.iov_base = conn->rx + conn->rx_len, .iov_len = want};
+	struct iovec iov = { .iov_base = conn->rx + conn->rx_len, .iov_len = want };
 	struct msghdr mh = {
-			.msg_iov = &iov,
-			.msg_iovlen = 1,
-			.msg_control = control.buf,
-			.msg_controllen = sizeof(control.buf),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.buf,
+		.msg_controllen = sizeof(control.buf),
 	};
 	ssize_t n;
 
@@ -75,7 +76,8 @@ receive(struct pvu_dev *dev, size_t want)
 	if (n == 0)
 		return pvu_fail(dev, -ENOTCONN, "frontend closed the connection");
 	if (!keep_fds(conn, &mh))
-		return pvu_fail(dev, -EPROTO, "more than %u descriptors with one message", PVU_MAX_FDS);
+		return pvu_fail(dev, -EPROTO, "more than %u descriptors with one message",
+				PVU_MAX_FDS);
 	if (mh.msg_flags & MSG_CTRUNC)
 		return pvu_fail(dev, -EPROTO, "descriptors of a message were lost");
 	conn->rx_len += (size_t)n;
@@ -87,7 +89,7 @@ static void
 deliver(struct pvu_dev *dev, const struct pvu_hdr *hdr)
 {
 	struct pvu_conn *conn = &dev->conn;
-	struct pvu_msg msg = {.hdr = *hdr, .nfds = conn->nfds};
+	struct pvu_msg msg = { .hdr = *hdr, .nfds = conn->nfds };
 
 	memcpy(msg.payload, conn->rx + sizeof(*hdr), hdr->size);
 	memcpy(msg.fds, conn->fds, sizeof(msg.fds));
@@ -171,7 +173,7 @@ pvu_conn_serve(struct pvu_dev *dev, uint32_t events)
 int
 pvu_conn_reply(struct pvu_dev *dev, uint32_t request, const void *payload, uint32_t size)
 {
-	struct pvu_hdr hdr = {.request = request, .flags = PVU_VERSION | PVU_REPLY, .size = size};
+	struct pvu_hdr hdr = { .request = request, .flags = PVU_VERSION | PVU_REPLY, .size = size };
 	struct pvu_conn *conn = &dev->conn;
 
 	if (sizeof(hdr) + size > sizeof(conn->tx) - conn->tx_len)
@@ -180,6 +182,14 @@ pvu_conn_reply(struct pvu_dev *dev, uint32_t request, const void *payload, uint3
 	memcpy(conn->tx + conn->tx_len + sizeof(hdr), payload, size);
 	conn->tx_len += sizeof(hdr) + size;
 	return flush(dev);
+}
+
+bool
+pvu_conn_is_over(struct pvu_dev *dev)
+{
+	struct pollfd pfd = { .fd = dev->conn.fd, .events = POLLRDHUP };
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & (POLLRDHUP | POLLHUP);
 }
 
 void

@@ -21,8 +21,7 @@ pvu_dev_up(struct pvu_dev *dev, int fd)
 	int rc = pvu_loop_watch(dev, fd, PVU_EV_CONN, EPOLLIN);
 
 	if (rc < 0) {
-		pvu_log(dev, PVU_LOG_ERR, "cannot serve a frontend on %s: %s", dev->path,
-				strerror(-rc));
+		pvu_log(dev, PVU_LOG_ERR, "cannot serve a frontend: %s", strerror(-rc));
 		return rc;
 	}
 	dev->conn.fd = fd;
@@ -30,7 +29,7 @@ pvu_dev_up(struct pvu_dev *dev, int fd)
 	dev->complaints = 0;
 	dev->now.connected = true;
 	dev->now.connections++;
-	pvu_log(dev, PVU_LOG_INFO, "frontend connected on %s", dev->path);
+	pvu_log(dev, PVU_LOG_INFO, "frontend connected");
 	pvu_dev_publish(dev);
 	return 0;
 }
@@ -44,13 +43,11 @@ pvu_dev_reset(struct pvu_dev *dev)
 		return -ETIMEDOUT;
 	for (i = 0; i < dev->nrings; i++) {
 		struct pvu_vring *vr = &dev->rings[i];
-		int call_fd = vr->call_fd, err_fd = vr->err_fd;
+		int call_fd = vr->call_fd;
 
 		pvu_ring_unkick(vr);
 		pvu_vring_init(vr);
-		/* A frontend may have sent these once and for all. */
-		vr->call_fd = call_fd;
-		vr->err_fd = err_fd;
+		vr->call_fd = call_fd; /* a frontend may have sent it once and for all */
 	}
 	dev->now.status = 0;
 	dev->features_acked = false;
@@ -85,8 +82,7 @@ pvu_dev_down(struct pvu_dev *dev, const char *reason)
 	unsigned int i;
 
 	strlcpy(dev->now.down_reason, reason, sizeof(dev->now.down_reason));
-	pvu_log(dev, PVU_LOG_INFO, "frontend disconnected from %s: %s", dev->path,
-			dev->now.down_reason);
+	pvu_log(dev, PVU_LOG_INFO, "frontend disconnected: %s", dev->now.down_reason);
 	pvu_ring_hold_all(dev);
 	for (i = 0; i < dev->nrings; i++) {
 		stuck |= dev->rings[i].stuck;
@@ -94,8 +90,8 @@ pvu_dev_down(struct pvu_dev *dev, const char *reason)
 		pvu_vring_init(&dev->rings[i]);
 	}
 	if (stuck)
-		pvu_log(dev, PVU_LOG_ERR, "a data thread is stuck: memory of the last frontend of %s "
-					  "stays mapped", dev->path);
+		pvu_log(dev, PVU_LOG_ERR,
+				"a data thread is stuck: memory of the last frontend stays mapped");
 	drop_memory(dev, stuck);
 	pvu_dev_reset(dev);
 	dev->now.mtu = 0;
@@ -124,20 +120,33 @@ pvu_dev_check_faults(struct pvu_dev *dev)
 
 	for (i = 0; dev->mem != NULL && i < dev->mem->count; i++)
 		if (pvu_guard_hit(dev->mem->maps[i].guard)) {
-			snprintf(reason, sizeof(reason), "memory region %u was cut short by the frontend",
-					i);
+			snprintf(reason, sizeof(reason),
+					"memory region %u was cut short by the frontend", i);
 			pvu_dev_down(dev, reason);
 			pvu_dev_publish(dev);
 		}
 }
 
+/* @return 0, or a negative errno and the reason in @p why */
 static int
-check_params(const struct pvu_params *p)
+check_params(const struct pvu_params *p, char *why, size_t size)
 {
-	if (p->path == NULL || p->path[0] == '\0' || p->nrings == 0 || p->nrings > PVU_MAX_RINGS ||
-			p->config_len > PVU_MAX_CONFIG || (p->config_len && p->config == NULL))
-		return -EINVAL;
-	return strlen(p->path) < PVU_PATH_LEN ? 0 : -ENAMETOOLONG;
+	int rc = -EINVAL;
+
+	if (p->path == NULL || p->path[0] == '\0') {
+		strlcpy(why, "no path", size);
+	} else if (strlen(p->path) >= PVU_PATH_LEN) {
+		snprintf(why, size, "path is longer than %u bytes", PVU_PATH_LEN - 1);
+		rc = -ENAMETOOLONG;
+	} else if (p->nrings == 0 || p->nrings > PVU_MAX_RINGS) {
+		snprintf(why, size, "%u rings, not 1 to %u", p->nrings, PVU_MAX_RINGS);
+	} else if (p->config_len > PVU_MAX_CONFIG) {
+		snprintf(why, size, "configuration space of %zu bytes, at most %u", p->config_len,
+				PVU_MAX_CONFIG);
+	} else {
+		rc = 0;
+	}
+	return rc;
 }
 
 static struct pvu_dev *
@@ -179,22 +188,32 @@ free_dev(struct pvu_dev *dev)
 	free(dev);
 }
 
+static void
+log_refusal(const struct pvu_params *p, const char *why)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), "cannot serve \"%.120s\": %s", p->path ? p->path : "", why);
+	p->ops->log(p->owner, PVU_LOG_ERR, line);
+}
+
 static int
 create(struct pvu_loop *loop, const struct pvu_params *params, int fd, struct pvu_dev **out)
 {
 	struct pvu_dev *dev;
-	char line[192];
+	char why[96];
 	int rc;
 
 	*out = NULL;
-	rc = check_params(params);
-	dev = rc == 0 ? new_dev(loop, params) : NULL;
-	if (dev == NULL) {
-		rc = rc < 0 ? rc : -ENOMEM;
-		snprintf(line, sizeof(line), "cannot serve \"%.120s\": %s",
-				params->path ? params->path : "", strerror(-rc));
-		params->ops->log(params->owner, PVU_LOG_ERR, line);
+	rc = check_params(params, why, sizeof(why));
+	if (rc < 0) {
+		log_refusal(params, why);
 		return rc;
+	}
+	dev = new_dev(loop, params);
+	if (dev == NULL) {
+		log_refusal(params, strerror(ENOMEM));
+		return -ENOMEM;
 	}
 
 	pvu_loop_lock(loop);

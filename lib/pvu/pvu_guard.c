@@ -20,7 +20,7 @@
 #include "pvu_priv.h"
 
 #define NR_GUARDS 2048
-#define FREE	  UINTPTR_MAX /* as a start it is above every address */
+#define FREE UINTPTR_MAX /* as a start it is above every address */
 
 /* The handler reads these without a lock. A slot is written while its start is FREE, and start is
  * the last to be set. The slot a faulting thread is in is stable: a mapping's slot is freed only
@@ -111,7 +111,7 @@ on_sigbus(int sig, siginfo_t *info, void *context)
 static int
 hook(void)
 {
-	struct sigaction sa = {.sa_sigaction = on_sigbus};
+	struct sigaction sa = { .sa_sigaction = on_sigbus };
 
 	/* Still below somebody else's handler, who hands on to us: hooking again would make a
 	 * circle of the two.
@@ -120,7 +120,8 @@ hook(void)
 		return 0;
 	sa.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
 	sigemptyset(&sa.sa_mask);
-	if (sigaction(SIGBUS, &sa, &previous) < 0)
+	/* Known before ours can be called. */
+	if (sigaction(SIGBUS, NULL, &previous) < 0 || sigaction(SIGBUS, &sa, NULL) < 0)
 		return -errno;
 	hooked = true;
 	return 0;

@@ -135,8 +135,8 @@ pvu_set_mem_table(struct pvu_dev *dev, struct pvu_msg *msg)
 	if (hdr.count > PVU_MAX_REGIONS ||
 			msg->hdr.size != sizeof(hdr) + hdr.count * sizeof(wire[0]) ||
 			msg->nfds != hdr.count)
-		return pvu_fail(dev, -EPROTO, "%u regions in %u bytes with %u descriptors", hdr.count,
-				msg->hdr.size, msg->nfds);
+		return pvu_fail(dev, -EPROTO, "%u regions in %u bytes with %u descriptors",
+				hdr.count, msg->hdr.size, msg->nfds);
 	if (hdr.count == 0)
 		return pvu_fail(dev, -EINVAL, "no regions");
 	memcpy(wire, msg->payload + sizeof(hdr), hdr.count * sizeof(wire[0]));
@@ -149,7 +149,7 @@ pvu_set_mem_table(struct pvu_dev *dev, struct pvu_msg *msg)
 		return -ETIMEDOUT;
 	}
 	dev->mem = new;
-	dev->now.nregions = (uint16_t)new->count;
+	dev->now.nregions = (uint16_t) new->count;
 	dev->ops->set_memory(dev->owner, new->regions, new->count);
 	pvu_ring_settle_all(dev);
 	pvu_mem_free(old);
@@ -184,8 +184,8 @@ pvu_get_config(struct pvu_dev *dev, struct pvu_msg *msg)
 	memcpy(&hdr, msg->payload, sizeof(hdr));
 	if (hdr.size > PVU_MAX_CONFIG || hdr.offset > PVU_MAX_CONFIG - hdr.size ||
 			msg->hdr.size != sizeof(hdr) + hdr.size) {
-		pvu_complain(dev, "GET_CONFIG: %u bytes at %u in a payload of %u", hdr.size, hdr.offset,
-				msg->hdr.size);
+		pvu_complain(dev, "GET_CONFIG: %u bytes at %u in a payload of %u", hdr.size,
+				hdr.offset, msg->hdr.size);
 		return 0;
 	}
 	memcpy(msg->reply, &hdr, sizeof(hdr));

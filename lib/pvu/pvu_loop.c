@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -53,7 +54,7 @@ pvu_loop_unlock(struct pvu_loop *loop)
 int
 pvu_loop_watch(struct pvu_dev *dev, int fd, enum pvu_event_kind kind, uint32_t events)
 {
-	struct epoll_event ev = {.events = events, .data.u64 = dev->id << KIND_BITS | kind};
+	struct epoll_event ev = { .events = events, .data.u64 = dev->id << KIND_BITS | kind };
 	int epoll_fd = dev->loop->epoll_fd;
 
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &ev) == 0)
@@ -77,7 +78,7 @@ pvu_loop_wake(struct pvu_loop *loop)
 struct pvu_loop *
 pvu_loop_create(void)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = PVU_EV_WAKE};
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = PVU_EV_WAKE };
 	struct pvu_loop *loop = calloc(1, sizeof(*loop));
 	int err;
 
@@ -86,9 +87,10 @@ pvu_loop_create(void)
 	TAILQ_INIT(&loop->devs);
 	pthread_mutex_init(&loop->mutex, NULL);
 	pthread_cond_init(&loop->turn, NULL);
+	loop->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (loop->epoll_fd >= 0 && loop->wake_fd >= 0 &&
+	if (loop->null_fd >= 0 && loop->epoll_fd >= 0 && loop->wake_fd >= 0 &&
 			epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, loop->wake_fd, &ev) == 0)
 		return loop;
 	err = errno;
@@ -102,6 +104,8 @@ pvu_loop_destroy(struct pvu_loop *loop)
 {
 	if (loop == NULL)
 		return;
+	pvu_notify_fini(loop);
+	pvu_close(&loop->null_fd);
 	pvu_close(&loop->wake_fd);
 	pvu_close(&loop->epoll_fd);
 	pthread_cond_destroy(&loop->turn);
@@ -114,7 +118,7 @@ find_dev(struct pvu_loop *loop, uint64_t id)
 {
 	struct pvu_dev *dev;
 
-	TAILQ_FOREACH(dev, &loop->devs, next)
+	TAILQ_FOREACH (dev, &loop->devs, next)
 		if (dev->id == id)
 			break;
 	return dev;
@@ -127,7 +131,7 @@ serve_wake(struct pvu_loop *loop)
 	eventfd_t count;
 
 	(void)eventfd_read(loop->wake_fd, &count);
-	TAILQ_FOREACH(dev, &loop->devs, next)
+	TAILQ_FOREACH (dev, &loop->devs, next)
 		pvu_dev_check_faults(dev);
 }
 
@@ -157,7 +161,7 @@ serve_timers(struct pvu_loop *loop, int *wait_ms)
 	int served = 0;
 
 	pvu_loop_lock(loop);
-	TAILQ_FOREACH(dev, &loop->devs, next) {
+	TAILQ_FOREACH (dev, &loop->devs, next) {
 		if (dev->retry_at < 0)
 			continue;
 		if (dev->retry_at <= now) {

@@ -67,20 +67,21 @@ check_file(struct pvu_dev *dev, const struct pvu_mem_region *r, int fd, unsigned
 	 * and page faults on a file system in user space or on a network can, for ever.
 	 */
 	if (fcntl(fd, F_GET_SEALS) < 0)
-		return pvu_fail(dev, -EINVAL, "memory region %u is no memfd, tmpfs or hugetlbfs file",
-				i);
+		return pvu_fail(dev, -EINVAL,
+				"memory region %u is no memfd, tmpfs or hugetlbfs file", i);
 	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
 		return pvu_fail(dev, -errno, "memory region %u: %s", i, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return pvu_fail(dev, -EINVAL, "memory region %u is not a regular file", i);
 	if (st.st_size < 0 || r->offset + r->size > (uint64_t)st.st_size)
-		return pvu_fail(dev, -EINVAL, "memory region %u ends %" PRIu64 " bytes beyond its file",
-				i, r->offset + r->size - (uint64_t)st.st_size);
+		return pvu_fail(dev, -EINVAL,
+				"memory region %u ends %" PRIu64 " bytes beyond its file", i,
+				r->offset + r->size - (uint64_t)st.st_size);
 	*page = fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : (size_t)sysconf(_SC_PAGESIZE);
 	return 0;
 }
 
-/* Map without consuming memory, even where mlockall() would have new mappings populated. */
+/* Map without consuming memory: mlockall() has new mappings populated where they can be read. */
 static void *
 map_lazily(size_t len, int fd, off_t offset)
 {
@@ -89,7 +90,6 @@ map_lazily(size_t len, int fd, off_t offset)
 
 	if (base == MAP_FAILED)
 		return NULL;
-	munlock(base, len);
 	if (mprotect(base, len, PROT_READ | PROT_WRITE) < 0) {
 		err = errno;
 		munmap(base, len);
@@ -126,10 +126,10 @@ map_region(struct pvu_dev *dev, struct pvu_memory *mem, const struct pvu_mem_reg
 				strerror(-map->guard));
 	}
 	mem->regions[i] = (struct pvu_region){
-			.guest_addr = r->guest_addr,
-			.user_addr = r->user_addr,
-			.size = r->size,
-			.host = (char *)map->base + (r->offset - start),
+		.guest_addr = r->guest_addr,
+		.user_addr = r->user_addr,
+		.size = r->size,
+		.host = (char *)map->base + (r->offset - start),
 	};
 	mem->count++;
 	return 0;

@@ -16,10 +16,10 @@
 #include <linux/vhost_types.h>
 
 /* Header flags: version in the lowest two bits. */
-#define PVU_VERSION	 0x1u
+#define PVU_VERSION 0x1u
 #define PVU_VERSION_MASK 0x3u
-#define PVU_REPLY	 0x4u
-#define PVU_NEED_REPLY	 0x8u
+#define PVU_REPLY 0x4u
+#define PVU_NEED_REPLY 0x8u
 
 struct pvu_hdr {
 	uint32_t request;
@@ -32,13 +32,13 @@ static_assert(sizeof(struct pvu_hdr) == 12, "header layout");
 #define PVU_F_PROTOCOL_FEATURES (UINT64_C(1) << 30)
 
 /* Protocol features. */
-#define PVU_PROTO_MQ		 (UINT64_C(1) << 0)
-#define PVU_PROTO_LOG_SHMFD	 (UINT64_C(1) << 1)
-#define PVU_PROTO_REPLY_ACK	 (UINT64_C(1) << 3)
-#define PVU_PROTO_MTU		 (UINT64_C(1) << 4)
-#define PVU_PROTO_CONFIG	 (UINT64_C(1) << 9)
-#define PVU_PROTO_RESET_DEVICE	 (UINT64_C(1) << 13)
-#define PVU_PROTO_STATUS	 (UINT64_C(1) << 16)
+#define PVU_PROTO_MQ (UINT64_C(1) << 0)
+#define PVU_PROTO_LOG_SHMFD (UINT64_C(1) << 1)
+#define PVU_PROTO_REPLY_ACK (UINT64_C(1) << 3)
+#define PVU_PROTO_MTU (UINT64_C(1) << 4)
+#define PVU_PROTO_CONFIG (UINT64_C(1) << 9)
+#define PVU_PROTO_RESET_DEVICE (UINT64_C(1) << 13)
+#define PVU_PROTO_STATUS (UINT64_C(1) << 16)
 
 enum pvu_request_nr {
 	PVU_GET_FEATURES = 1,
@@ -89,7 +89,7 @@ enum pvu_request_nr {
 
 /* SET_VRING_KICK, _CALL and _ERR: a u64 of ring index and "no descriptor comes with this". */
 #define PVU_FD_INDEX_MASK UINT64_C(0xff)
-#define PVU_FD_NONE	  (UINT64_C(1) << 8)
+#define PVU_FD_NONE (UINT64_C(1) << 8)
 
 /* Payloads the kernel has, too: {index, num}, and {index, flags, desc, used, avail, log}. */
 static_assert(sizeof(struct vhost_vring_state) == 8, "ring state layout");

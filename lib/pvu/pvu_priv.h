@@ -17,12 +17,12 @@
 #include "pvu.h"
 #include "pvu_msg.h"
 
-#define PVU_MAX_FDS	  8	/* with one message */
-#define PVU_PATH_LEN	  108	/* sizeof(sun_path) */
-#define PVU_TX_BYTES	  16384 /* replies a frontend may leave unread beyond its socket buffer */
-#define PVU_BURST	  32	/* messages of one device before others have their turn */
-#define PVU_RETRY_MS	  1000	/* between two attempts to connect, or to accept */
-#define PVU_MAX_COMPLAINT 64	/* warnings of one connection that reach the log */
+#define PVU_MAX_FDS 8        /* with one message */
+#define PVU_PATH_LEN 108     /* sizeof(sun_path) */
+#define PVU_TX_BYTES 16384   /* replies a frontend may leave unread beyond its socket buffer */
+#define PVU_BURST 32         /* messages of one device before others have their turn */
+#define PVU_RETRY_MS 1000    /* between two attempts to connect, or to accept */
+#define PVU_MAX_COMPLAINT 64 /* warnings of one connection that reach the log */
 
 /* Protocol features offered: none that is not implemented. */
 #define PVU_PROTO_OFFERED                                                                          \
@@ -30,9 +30,9 @@
 			PVU_PROTO_RESET_DEVICE | PVU_PROTO_STATUS)
 
 /* Virtio status bits that decide about the rings. */
-#define PVU_S_DRIVER_OK	  0x04
+#define PVU_S_DRIVER_OK 0x04
 #define PVU_S_FEATURES_OK 0x08
-#define PVU_S_FAILED	  0x80
+#define PVU_S_FAILED 0x80
 
 /* One message, complete, while it is being handled. A handler that keeps a descriptor puts -1 in
  * its place; all others are closed when it returns.
@@ -78,13 +78,12 @@ struct pvu_vring {
 	struct vhost_vring_addr addr;
 	bool has_base;
 	bool has_addr;
-	bool kicked;	/* SET_VRING_KICK came after the last GET_VRING_BASE */
-	bool running;	/* between ring_start() and ring_stop() */
-	bool stuck;	/* a data thread did not let go of it */
+	bool kicked;    /* SET_VRING_KICK came after the last GET_VRING_BASE */
+	bool running;   /* between ring_start() and ring_stop() */
+	bool stuck;     /* a data thread did not let go of it */
 	int8_t enabled; /* -1: SET_VRING_ENABLE never came */
 	int kick_fd;
 	int call_fd;
-	int err_fd;
 };
 
 struct pvu_dev {
@@ -115,7 +114,7 @@ struct pvu_dev {
 	struct pvu_memory *mem;
 	struct pvu_vring *rings;
 
-	struct pvu_info now; /* the control thread's own */
+	struct pvu_info now;  /* the control thread's own */
 	struct pvu_info told; /* as ops->changed() saw it last */
 	pthread_mutex_t info_lock;
 	struct pvu_info shown; /* the copy for pvu_dev_info(), under info_lock */
@@ -132,6 +131,8 @@ struct pvu_loop {
 
 	int epoll_fd;
 	int wake_fd; /* eventfd: stop, a new timer, a fault in a region */
+	int null_fd;
+	unsigned long aio; /* an aio_context_t, 0: none yet */
 	atomic_bool stop;
 	uint64_t last_id;
 	TAILQ_HEAD(, pvu_dev) devs;
@@ -146,6 +147,11 @@ int pvu_loop_watch(struct pvu_dev *dev, int fd, enum pvu_event_kind kind, uint32
 void pvu_loop_unwatch(struct pvu_loop *loop, int fd);
 void pvu_loop_wake(struct pvu_loop *loop);
 int64_t pvu_now_ms(void);
+
+/* pvu_notify.c */
+/* Make pvu_notify() ready for eventfds. @return 0 or a negative errno */
+int pvu_notify_prepare(struct pvu_loop *loop);
+void pvu_notify_fini(struct pvu_loop *loop);
 
 /* pvu_report.c */
 void pvu_log(struct pvu_dev *dev, enum pvu_log_level level, const char *fmt, ...)
@@ -178,6 +184,8 @@ void pvu_sock_connect(struct pvu_dev *dev);
 void pvu_conn_serve(struct pvu_dev *dev, uint32_t events);
 int pvu_conn_reply(struct pvu_dev *dev, uint32_t request, const void *payload, uint32_t size);
 void pvu_conn_close(struct pvu_dev *dev);
+/* @return whether the frontend has left, perhaps with messages still to be read */
+bool pvu_conn_is_over(struct pvu_dev *dev);
 
 /* pvu_proto.c: both take the connection down when it cannot go on. */
 bool pvu_proto_admits(struct pvu_dev *dev, const struct pvu_hdr *hdr);
@@ -211,6 +219,7 @@ bool pvu_guard_hit(int guard);
 void pvu_vring_init(struct pvu_vring *vr);
 /* @return whether the acknowledged features and status allow any ring to run */
 bool pvu_dev_serving(const struct pvu_dev *dev);
+int pvu_ring_check_size(struct pvu_dev *dev, uint32_t size);
 /* Can @p addr be the ring's addresses? @return 0, -EINVAL (never), -EFAULT (not in this memory) */
 int pvu_ring_check_addr(struct pvu_dev *dev, const struct pvu_vring *vr,
 		const struct vhost_vring_addr *addr);

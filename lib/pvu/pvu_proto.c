@@ -23,7 +23,7 @@ enum index_kind { NO_INDEX, STATE_INDEX, FD_INDEX };
 
 /* Properties of a request. */
 #define REPLIES 0x1 /* has a payload to reply with */
-#define VITAL	0x2 /* the device cannot go on without it */
+#define VITAL 0x2   /* the device cannot go on without it */
 #define STOPPED 0x4 /* not while its ring runs */
 
 struct pvu_request {
@@ -37,7 +37,7 @@ struct pvu_request {
 };
 
 #define ROW(name, handle, min, max, fds, index, flags, need)                                       \
-	[PVU_##name] = {#name, handle, min, max, fds, index, flags, need}
+	[PVU_##name] = { #name, handle, min, max, fds, index, flags, need }
 #define REFUSED(name, flags) ROW(name, NULL, 0, PVU_MAX_PAYLOAD, PVU_MAX_FDS, NO_INDEX, flags, 0)
 
 /* clang-format off */
@@ -66,7 +66,8 @@ static const struct pvu_request requests[PVU_NR_REQUESTS] = {
 	REFUSED(SET_BACKEND_REQ_FD, 0),
 	REFUSED(IOTLB_MSG, REPLIES),
 	REFUSED(SET_VRING_ENDIAN, 0),
-	ROW(GET_CONFIG, pvu_get_config, 12, PVU_MAX_PAYLOAD, 0, NO_INDEX, REPLIES, PVU_PROTO_CONFIG),
+	ROW(GET_CONFIG, pvu_get_config, 12, PVU_MAX_PAYLOAD, 0, NO_INDEX, REPLIES,
+			PVU_PROTO_CONFIG),
 	ROW(SET_CONFIG, pvu_set_config, 12, PVU_MAX_PAYLOAD, 0, NO_INDEX, 0, PVU_PROTO_CONFIG),
 	REFUSED(CREATE_CRYPTO_SESSION, REPLIES),
 	REFUSED(CLOSE_CRYPTO_SESSION, 0),
@@ -93,7 +94,8 @@ static const struct pvu_request requests[PVU_NR_REQUESTS] = {
  * end of the connection unless it asked for an acknowledgement.
  */
 static const struct pvu_request unknown = {
-		.name = "unknown", .max_size = PVU_MAX_PAYLOAD, .max_fds = PVU_MAX_FDS, .flags = VITAL};
+	.name = "unknown", .max_size = PVU_MAX_PAYLOAD, .max_fds = PVU_MAX_FDS, .flags = VITAL
+};
 
 static const struct pvu_request *
 find(uint32_t nr)
@@ -145,8 +147,8 @@ check_index(struct pvu_dev *dev, const struct pvu_request *req, const struct pvu
 	uint64_t word;
 
 	if (i >= dev->nrings)
-		return pvu_fail(dev, -EINVAL, "ring %#llx, of %u", (unsigned long long)i,
-				dev->nrings);
+		return pvu_fail(dev, -EINVAL, "ring %llu is not one of the %u offered",
+				(unsigned long long)i, dev->nrings);
 	if (req->flags & STOPPED && dev->rings[i].running)
 		return pvu_fail(dev, -EBUSY, "ring %u is running", (unsigned int)i);
 	if (req->index == FD_INDEX) {
@@ -164,7 +166,8 @@ check(struct pvu_dev *dev, const struct pvu_request *req, const struct pvu_msg *
 	if (req->handle == NULL)
 		return pvu_fail(dev, -EOPNOTSUPP, "not offered");
 	if (msg->nfds > req->max_fds)
-		return pvu_fail(dev, -EPROTO, "%u descriptors, at most %u", msg->nfds, req->max_fds);
+		return pvu_fail(dev, -EPROTO, "%u descriptors, at most %u", msg->nfds,
+				req->max_fds);
 	if (req->need & ~dev->now.protocol_features)
 		return pvu_fail(dev, -EPERM, "its protocol feature was not acknowledged");
 	return req->index == NO_INDEX ? 0 : check_index(dev, req, msg);
@@ -201,7 +204,7 @@ pvu_proto_handle(struct pvu_dev *dev, struct pvu_msg *msg)
 
 	/* Asked before the handler may change it. */
 	msg->need_reply = msg->hdr.flags & PVU_NEED_REPLY &&
-			dev->now.protocol_features & PVU_PROTO_REPLY_ACK;
+			  dev->now.protocol_features & PVU_PROTO_REPLY_ACK;
 	rc = check(dev, req, msg);
 	if (rc == 0)
 		rc = req->handle(dev, msg);

@@ -61,8 +61,8 @@ pvu_dev_publish(struct pvu_dev *dev)
 {
 	const struct pvu_info *now = &dev->now, *told = &dev->told;
 	bool changed = now->connected != told->connected ||
-			now->rings_running != told->rings_running || now->mtu != told->mtu ||
-			now->status != told->status || now->connections != told->connections;
+		       now->rings_running != told->rings_running || now->mtu != told->mtu ||
+		       now->status != told->status || now->connections != told->connections;
 
 	pthread_mutex_lock(&dev->info_lock);
 	dev->shown = dev->now;

@@ -18,7 +18,7 @@
 
 #include "pvu_priv.h"
 
-#define PACKED	  (UINT64_C(1) << VIRTIO_F_RING_PACKED)
+#define PACKED (UINT64_C(1) << VIRTIO_F_RING_PACKED)
 #define EVENT_IDX (UINT64_C(1) << VIRTIO_RING_F_EVENT_IDX)
 
 #define WRAP 0x8000u
@@ -37,32 +37,42 @@ pvu_close(int *fd)
 	*fd = -1;
 }
 
+static bool
+is_eventfd(const char *path)
+{
+	static const char name[] = "anon_inode:[eventfd]";
+	char target[sizeof(name)];
+
+	return readlink(path, target, sizeof(target)) == sizeof(name) - 1 &&
+	       memcmp(target, name, sizeof(name) - 1) == 0;
+}
+
 /* The protocol knows eventfds and pipes. Anything else could block its writer, or do something at
- * every write. O_NONBLOCK belongs to the open file, which the frontend shares and can change; a
- * pipe can be opened anew, and open for reading, too, it never raises SIGPIPE.
+ * every write. O_NONBLOCK belongs to the open file, which the frontend shares and can change:
+ * pvu_notify() knows how to signal an eventfd all the same; a pipe can be opened anew, and open
+ * for reading, too, it never raises SIGPIPE.
  */
 int
 pvu_event_fd(struct pvu_dev *dev, int *fd)
 {
 	char path[32];
 	struct statx st;
-	int flags, own;
+	int own;
 
 	/* Do not ask a file system that could take its time to answer. */
 	if (statx(*fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
 		return pvu_fail(dev, -errno, "event descriptor: %s", strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
 	if (S_ISFIFO(st.stx_mode)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
 		own = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (own < 0)
 			return pvu_fail(dev, -errno, "event pipe: %s", strerror(errno));
 		pvu_close(fd);
 		return own;
 	}
-	if ((st.stx_mode & S_IFMT) != 0)
+	if (!is_eventfd(path))
 		return pvu_fail(dev, -EINVAL, "event descriptor is neither eventfd nor pipe");
-	flags = fcntl(*fd, F_GETFL);
-	if (flags < 0 || fcntl(*fd, F_SETFL, flags | O_NONBLOCK) < 0)
+	if (pvu_notify_prepare(dev->loop) < 0 && fcntl(*fd, F_SETFL, O_NONBLOCK) < 0)
 		return pvu_fail(dev, -errno, "event descriptor: %s", strerror(errno));
 	own = *fd;
 	*fd = -1;
@@ -72,7 +82,7 @@ pvu_event_fd(struct pvu_dev *dev, int *fd)
 void
 pvu_vring_init(struct pvu_vring *vr)
 {
-	*vr = (struct pvu_vring){.enabled = -1, .kick_fd = -1, .call_fd = -1, .err_fd = -1};
+	*vr = (struct pvu_vring){ .enabled = -1, .kick_fd = -1, .call_fd = -1 };
 }
 
 bool
@@ -84,14 +94,14 @@ pvu_dev_serving(const struct pvu_dev *dev)
 		return false;
 	/* A frontend without STATUS has its driver ready when it kicks. */
 	return !(dev->now.protocol_features & PVU_PROTO_STATUS) ||
-			(dev->now.status & mask) == PVU_S_DRIVER_OK;
+	       (dev->now.status & mask) == PVU_S_DRIVER_OK;
 }
 
 /* Find the three areas of a ring in this process. Split rings have two more bytes at the end of
  * the avail and used rings with EVENT_IDX (virtio 1.2, 2.7.6 and 2.7.8).
  */
-static bool
-locate(const struct pvu_dev *dev, const struct vhost_vring_addr *addr, uint32_t size,
+static int
+locate(struct pvu_dev *dev, const struct vhost_vring_addr *addr, uint32_t size,
 		struct pvu_ring *ring)
 {
 	uint64_t event = dev->now.features & EVENT_IDX ? 2 : 0;
@@ -102,11 +112,13 @@ locate(const struct pvu_dev *dev, const struct vhost_vring_addr *addr, uint32_t 
 		driver_len = 4 + 2 * (uint64_t)size + event;
 		device_len = 4 + 8 * (uint64_t)size + event;
 	}
-	ring->desc = pvu_mem_at(dev->mem, addr->desc_user_addr,
-			size * sizeof(struct vring_packed_desc));
+	ring->desc = pvu_mem_at(
+			dev->mem, addr->desc_user_addr, size * sizeof(struct vring_packed_desc));
 	ring->driver = pvu_mem_at(dev->mem, addr->avail_user_addr, driver_len);
 	ring->device = pvu_mem_at(dev->mem, addr->used_user_addr, device_len);
-	return ring->desc != NULL && ring->driver != NULL && ring->device != NULL;
+	if (ring->desc == NULL || ring->driver == NULL || ring->device == NULL)
+		return pvu_fail(dev, -EFAULT, "ring does not lie in the frontend's memory");
+	return 0;
 }
 
 int
@@ -121,8 +133,17 @@ pvu_ring_check_addr(struct pvu_dev *dev, const struct pvu_vring *vr,
 	if (addr->desc_user_addr % 16 || addr->avail_user_addr % avail_align ||
 			addr->used_user_addr % 4)
 		return pvu_fail(dev, -EINVAL, "addresses are not aligned");
-	if (dev->mem != NULL && !locate(dev, addr, vr->size ? vr->size : 1, &ring))
-		return pvu_fail(dev, -EFAULT, "ring does not lie in the frontend's memory");
+	return dev->mem == NULL ? 0 : locate(dev, addr, vr->size ? vr->size : 1, &ring);
+}
+
+int
+pvu_ring_check_size(struct pvu_dev *dev, uint32_t size)
+{
+	if (size == 0 || size > 32768)
+		return pvu_fail(dev, -EINVAL, "size %u is not within 1..32768", size);
+	if (dev->features_acked && !is_packed(dev) && (size & (size - 1)) != 0)
+		return pvu_fail(dev, -EINVAL, "size %u of a split ring is not a power of two",
+				size);
 	return 0;
 }
 
@@ -147,17 +168,21 @@ pvu_ring_base(const struct pvu_dev *dev, const struct pvu_vring *vr)
 	return is_packed(dev) ? WRAP : 0;
 }
 
+/* What a message could not be judged by when it came, because others were to follow, is judged
+ * now.
+ */
 static int
 describe(struct pvu_dev *dev, const struct pvu_vring *vr, struct pvu_ring *ring)
 {
-	int rc;
+	int rc = pvu_ring_check_size(dev, vr->size);
 
-	if (!is_packed(dev) && (vr->size & (vr->size - 1)) != 0)
-		return pvu_fail(dev, -EINVAL, "split ring of %u entries, not a power of two", vr->size);
-	rc = vr->has_base ? pvu_ring_check_base(dev, vr, vr->base) : 0;
+	if (rc == 0 && vr->has_base)
+		rc = pvu_ring_check_base(dev, vr, vr->base);
 	if (rc == 0)
 		rc = pvu_ring_check_addr(dev, vr, &vr->addr);
-	if (rc < 0 || !locate(dev, &vr->addr, vr->size, ring))
+	if (rc == 0)
+		rc = locate(dev, &vr->addr, vr->size, ring);
+	if (rc < 0)
 		return rc;
 	ring->size = (uint16_t)vr->size;
 	ring->base = pvu_ring_base(dev, vr);
@@ -169,18 +194,17 @@ describe(struct pvu_dev *dev, const struct pvu_vring *vr, struct pvu_ring *ring)
 static bool
 is_ready(const struct pvu_dev *dev, const struct pvu_vring *vr)
 {
-	bool enabled = vr->enabled < 0 ? !(dev->now.features & PVU_F_PROTOCOL_FEATURES) :
-					 vr->enabled;
+	bool enabled = vr->enabled < 0 ? !(dev->now.features & PVU_F_PROTOCOL_FEATURES)
+				       : vr->enabled;
 
 	return pvu_dev_serving(dev) && enabled && vr->kicked && vr->size != 0 && vr->has_addr &&
-			!vr->stuck;
+	       !vr->stuck;
 }
 
 void
 pvu_ring_settle(struct pvu_dev *dev, unsigned int i)
 {
 	struct pvu_vring *vr = &dev->rings[i];
-	const uint64_t one = 1;
 	struct pvu_ring ring;
 	int rc;
 
@@ -194,9 +218,6 @@ pvu_ring_settle(struct pvu_dev *dev, unsigned int i)
 	}
 	if (rc < 0) {
 		pvu_complain(dev, "ring %u is not started: %s", i, dev->why);
-		if (vr->err_fd >= 0 && write(vr->err_fd, &one, sizeof(one)) < 0)
-			pvu_log(dev, PVU_LOG_DEBUG, "ring %u: error descriptor: %s", i,
-					strerror(errno));
 		return;
 	}
 	vr->running = true;
@@ -260,5 +281,4 @@ pvu_ring_close_fds(struct pvu_vring *vr)
 		return;
 	pvu_close(&vr->kick_fd);
 	pvu_close(&vr->call_fd);
-	pvu_close(&vr->err_fd);
 }

@@ -16,13 +16,13 @@
 
 #include "pvu_priv.h"
 
-#define BACKLOG	       8
+#define BACKLOG 8
 #define ACCEPTS_A_TURN 8
 
 static struct sockaddr_un
 address(const struct pvu_dev *dev)
 {
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
 	strlcpy(addr.sun_path, dev->path, sizeof(addr.sun_path));
 	return addr;
@@ -52,8 +52,10 @@ clear_path(struct pvu_dev *dev)
 	rc = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
 	err = errno;
 	close(fd);
-	if (rc == 0 || err != ECONNREFUSED)
+	if (rc == 0 || err == EAGAIN)
 		return pvu_fail(dev, -EADDRINUSE, "another process serves this socket");
+	if (err != ECONNREFUSED)
+		return pvu_fail(dev, -err, "%s", strerror(err));
 	if (unlink(dev->path) < 0 && errno != ENOENT)
 		return pvu_fail(dev, -errno, "stale socket cannot be removed: %s", strerror(errno));
 	return 0;
@@ -86,8 +88,8 @@ pvu_sock_listen(struct pvu_dev *dev)
 
 	if (rc == 0) {
 		dev->listen_fd = new_socket();
-		rc = dev->listen_fd < 0 ? pvu_fail(dev, -errno, "%s", strerror(errno)) :
-					  bind_and_listen(dev);
+		rc = dev->listen_fd < 0 ? pvu_fail(dev, -errno, "%s", strerror(errno))
+					: bind_and_listen(dev);
 	}
 	if (rc < 0)
 		pvu_log(dev, PVU_LOG_ERR, "cannot listen on %s: %s", dev->path, dev->why);
@@ -135,8 +137,12 @@ pvu_sock_accept(struct pvu_dev *dev)
 				pause_listening(dev, errno);
 			return;
 		}
+		if (dev->conn.fd >= 0 && pvu_conn_is_over(dev)) {
+			pvu_dev_down(dev, "frontend closed the connection");
+			pvu_dev_publish(dev);
+		}
 		if (dev->conn.fd >= 0)
-			pvu_complain(dev, "second frontend on %s refused", dev->path);
+			pvu_complain(dev, "second frontend refused");
 		else if (pvu_dev_up(dev, fd) == 0)
 			continue;
 		close(fd);
