@@ -36,14 +36,14 @@ struct rte_eth_dev;
 struct rte_eth_stats;
 
 extern int pvhost_logtype;
-#define PVHOST_LOG(level, fmt, ...) \
+#define PVHOST_LOG(level, fmt, ...)                                                                \
 	rte_log(RTE_LOG_##level, pvhost_logtype, "pvhost: " fmt "\n", ##__VA_ARGS__)
 
 /** Counters of one queue; only its data thread writes them. */
 struct pvhost_counters {
 	uint64_t packets;
 	uint64_t bytes;
-	uint64_t bad;	 /**< buffers with a broken chain, address or length: packet lost */
+	uint64_t bad;     /**< buffers with a broken chain, address or length: packet lost */
 	uint64_t too_big; /**< packets larger than the receiver can take: packet lost */
 	uint64_t no_mbuf; /**< bursts cut short because the mempool was empty: nothing lost */
 };
@@ -58,16 +58,19 @@ struct pvhost_queue {
 	uint8_t hdr_len;
 	int call_fd;
 	struct rte_mempool *pool; /**< Rx: where packets are received into */
-	uint32_t room;		  /**< Rx: data bytes of an mbuf of the pool */
-	uint64_t rearm;		  /**< Rx: what pvhost_mbuf_rearm() of a new mbuf is set to */
+	uint32_t room;            /**< Rx: data bytes of an mbuf of the pool */
+	uint64_t rearm;           /**< Rx: what pvhost_mbuf_rearm() of a new mbuf is set to */
 	struct pvq_packed_dev vq;
 	struct pvq_segs segs;
 	struct pvhost_counters count;
+	struct pvq_mem mem; /**< a copy: not even a stuck thread may see the next frontend's */
+	struct pvq_mem_region regions[PVU_MAX_REGIONS];
 
 	/* The port's lock guards the rest. */
 	struct pvhost_counters base; /**< what stats_reset() subtracts */
-	bool setup;		     /**< the application has set the queue up */
-	bool present;		     /**< the frontend has started the ring */
+	bool setup;                  /**< the application has set the queue up */
+	bool present;                /**< the frontend has started the ring */
+	bool stuck;                  /**< a data thread was still inside when the ring went */
 } __rte_cache_aligned;
 
 /** What the devargs say. */
@@ -82,10 +85,11 @@ struct pvhost_port {
 	struct pvhost_args args;
 	struct pvu_dev *dev;
 	pthread_mutex_t lock; /**< taken inside the loop's lock, never the other way round */
-	bool started;	      /**< between dev_start and dev_stop */
+	bool started;         /**< between dev_start and dev_stop */
 	uint64_t features;    /**< acknowledged by the driver */
-	struct pvq_mem mem;
-	struct pvq_mem_region regions[PVU_MAX_REGIONS];
+	uint16_t told_mtu;    /**< by the frontend; 0: never */
+	unsigned int nregions;
+	struct pvq_mem_region regions[PVU_MAX_REGIONS]; /**< the frontend's memory */
 	struct pvhost_queue *rx; /**< args.pairs of them: rings 1, 3, 5 … */
 	struct pvhost_queue *tx; /**< args.pairs of them: rings 0, 2, 4 … */
 };

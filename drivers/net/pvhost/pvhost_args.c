@@ -12,7 +12,7 @@
 
 #include "pvhost.h"
 
-#define ARG_IFACE  "iface"
+#define ARG_IFACE "iface"
 #define ARG_QUEUES "queues"
 #define ARG_CLIENT "client"
 #define ARG_PACKED "packed"
@@ -25,8 +25,8 @@ parse_number(const char *key, const char *value, long long min, long long max, l
 	*number = strtonum(value == NULL ? "" : value, min, max, &err);
 	if (err == NULL)
 		return 0;
-	PVHOST_LOG(ERR, "%s=%s is %s: want %lld to %lld", key, value == NULL ? "" : value, err,
-			min, max);
+	PVHOST_LOG(ERR, "%s=%s is %s: want %lld to %lld", key, value == NULL ? "" : value, err, min,
+			max);
 	return -EINVAL;
 }
 

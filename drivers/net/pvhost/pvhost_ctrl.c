@@ -14,7 +14,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #include <linux/membarrier.h>
@@ -43,6 +42,9 @@
 /* A burst takes microseconds; only a thread that was stopped or killed inside one takes longer. */
 #define QUIESCE_TIMEOUT_MS 2000
 
+/* One that has taken longer before is not waited for again that long. */
+#define STUCK_TIMEOUT_MS 20
+
 /* All ports share one loop and its thread. */
 static struct {
 	pthread_mutex_t lock;
@@ -58,24 +60,41 @@ queue_admit(struct pvhost_port *port, struct pvhost_queue *q)
 		pvq_store_release(&q->enabled, true);
 }
 
-/* The other end of pvhost_queue_enter(). */
+/* Wait until no data thread is inside. It may look in and be turned away meanwhile. */
 static int
-queue_quiesce(struct pvhost_queue *q)
+queue_wait(struct pvhost_queue *q)
 {
-	uint64_t give_up;
+	unsigned int ms = q->stuck ? STUCK_TIMEOUT_MS : QUIESCE_TIMEOUT_MS;
+	uint64_t give_up = rte_get_timer_cycles() + rte_get_timer_hz() / MS_PER_S * ms;
 
-	if (!q->enabled)
-		return 0;
-	pvq_store(&q->enabled, false);
-	if (syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
-		return -errno;
-	give_up = rte_get_timer_cycles() + rte_get_timer_hz() / MS_PER_S * QUIESCE_TIMEOUT_MS;
+	q->stuck = true;
 	while (pvq_load_acquire(&q->busy)) {
 		if (rte_get_timer_cycles() > give_up)
 			return -ETIMEDOUT;
 		sched_yield();
 	}
+	q->stuck = false;
 	return 0;
+}
+
+/* The other end of pvhost_queue_enter(). */
+static int
+queue_quiesce(struct pvhost_queue *q)
+{
+	if (!q->enabled)
+		return q->stuck ? queue_wait(q) : 0;
+	pvq_store(&q->enabled, false);
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
+		return -errno;
+	return queue_wait(q);
+}
+
+static void
+queue_free(struct pvhost_queue *q)
+{
+	free(q->segs.seg);
+	q->segs.seg = NULL;
+	pvq_packed_dev_fini(&q->vq);
 }
 
 /* Rings are named from the driver's side: even ones it receives on. */
@@ -107,9 +126,7 @@ on_memory(void *owner, const struct pvu_region *regions, unsigned int count)
 			.size = regions[i].size,
 			.host = regions[i].host,
 		};
-	/* lib/pvu has checked the table already; an empty one serves no address at all. */
-	if (pvq_mem_init(&port->mem, port->regions, count) < 0)
-		pvq_mem_init(&port->mem, port->regions, 0);
+	port->nregions = count;
 	pthread_mutex_unlock(&port->lock);
 }
 
@@ -123,17 +140,25 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 		.size = ring->size,
 		.base = pvq_cursor_unpack(ring->base),
 		.event_idx = port->features & RTE_BIT64(VIRTIO_RING_F_EVENT_IDX),
-		.mem = &port->mem,
+		.mem = &q->mem,
 	};
 	int ret;
 
-	ret = pvq_packed_dev_init(&q->vq, &conf);
+	/* The thread that did not leave an earlier ring works on what is set up here. */
+	ret = queue_quiesce(q);
+	if (ret < 0)
+		return ret;
+	queue_free(q);
+	memcpy(q->regions, port->regions, sizeof(q->regions));
+	ret = pvq_mem_init(&q->mem, q->regions, port->nregions);
+	if (ret == 0)
+		ret = pvq_packed_dev_init(&q->vq, &conf);
 	if (ret < 0)
 		return ret;
 	q->segs.cap = pvq_packed_dev_segs(ring->size);
 	q->segs.seg = calloc(q->segs.cap, sizeof(q->segs.seg[0]));
 	if (q->segs.seg == NULL) {
-		pvq_packed_dev_fini(&q->vq);
+		queue_free(q);
 		return -ENOMEM;
 	}
 	q->call_fd = ring->call_fd;
@@ -152,8 +177,8 @@ on_ring_start(void *owner, unsigned int index, const struct pvu_ring *ring)
 	int ret;
 
 	if (!(port->features & RTE_BIT64(VIRTIO_F_RING_PACKED))) {
-		PVHOST_LOG(ERR, "%s: ring %u is split, which is not supported yet: it stays "
-				"stopped", port->args.iface, index);
+		PVHOST_LOG(ERR, "%s: ring %u is split: not supported yet, not started",
+				port->args.iface, index);
 		return -ENOTSUP;
 	}
 	pthread_mutex_lock(&port->lock);
@@ -173,13 +198,11 @@ on_ring_stop(void *owner, unsigned int index, uint16_t *base)
 	ret = queue_quiesce(q);
 	q->present = false;
 	*base = pvq_cursor_pack(q->vq.avail);
-	if (ret == 0) {
-		free(q->segs.seg);
-		pvq_packed_dev_fini(&q->vq);
-	} else {
+	if (ret == 0)
+		queue_free(q);
+	else
 		PVHOST_LOG(ERR, "%s: a data thread does not leave ring %u: %s", port->args.iface,
 				index, strerror(-ret));
-	}
 	pthread_mutex_unlock(&port->lock);
 	return ret;
 }
@@ -196,8 +219,10 @@ on_changed(void *owner, const struct pvu_info *info)
 	};
 	struct rte_eth_link old;
 
-	if (info->mtu != 0)
+	/* What the application sets later stays. */
+	if (info->mtu != 0 && info->mtu != port->told_mtu)
 		eth_dev->data->mtu = info->mtu;
+	port->told_mtu = info->mtu;
 	rte_eth_linkstatus_get(eth_dev, &old);
 	if (old.link_status == link.link_status)
 		return;
@@ -234,8 +259,7 @@ static const struct pvu_ops ops = {
 void
 pvhost_queue_call(struct pvhost_queue *q)
 {
-	/* A full eventfd has a call pending already. */
-	(void)eventfd_write(q->call_fd, 1);
+	pvu_notify(control.loop, q->call_fd);
 }
 
 static void *
@@ -263,8 +287,8 @@ control_get(void)
 			ret = -errno;
 			goto out;
 		}
-		ret = rte_ctrl_thread_create(&control.thread, "pvhost-ctrl", NULL, control_thread,
-				control.loop);
+		ret = rte_ctrl_thread_create(
+				&control.thread, "pvhost-ctrl", NULL, control_thread, control.loop);
 		if (ret != 0) {
 			pvu_loop_destroy(control.loop);
 			goto out;

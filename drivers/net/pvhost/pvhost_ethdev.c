@@ -101,8 +101,7 @@ rx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t id, uint16_t nb_desc __rte_
 
 static int
 tx_queue_setup(struct rte_eth_dev *eth_dev, uint16_t id, uint16_t nb_desc __rte_unused,
-		unsigned int socket_id __rte_unused,
-		const struct rte_eth_txconf *conf __rte_unused)
+		unsigned int socket_id __rte_unused, const struct rte_eth_txconf *conf __rte_unused)
 {
 	struct pvhost_port *port = eth_dev->data->dev_private;
 
@@ -292,8 +291,7 @@ static struct rte_vdev_driver pvhost_driver = {
 };
 
 RTE_PMD_REGISTER_VDEV(net_pvhost, pvhost_driver);
-RTE_PMD_REGISTER_PARAM_STRING(net_pvhost,
-		"iface=<path> "
-		"queues=<1-128> "
-		"client=<0|1> "
-		"packed=<1>");
+RTE_PMD_REGISTER_PARAM_STRING(net_pvhost, "iface=<path> "
+					  "queues=<1-128> "
+					  "client=<0|1> "
+					  "packed=<1>");

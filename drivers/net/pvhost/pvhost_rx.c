@@ -34,17 +34,20 @@ mbuf_init(struct rte_mbuf *m, uint64_t rearm, uint32_t len)
 static inline uint16_t
 plain_frames(struct pvhost_queue *q, const struct pvq_single *buf, uint16_t n, uint8_t **src)
 {
+	const uint32_t hdr_len = q->hdr_len;
+	const uint32_t min = hdr_len + MIN_FRAME, max = hdr_len + q->room;
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
 		uint32_t len = buf[i].len;
+		uint8_t *host;
 
-		if (unlikely(len < q->hdr_len + (uint32_t)MIN_FRAME || len > q->hdr_len + q->room))
+		if (unlikely(len < min || len > max))
 			break;
-		src[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
-		if (unlikely(src[i] == NULL))
+		host = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
+		if (unlikely(host == NULL))
 			break;
-		src[i] += q->hdr_len;
+		src[i] = host + hdr_len;
 		rte_prefetch0(src[i]);
 	}
 	return i;
@@ -57,6 +60,8 @@ receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
 	struct pvq_single buf[PVHOST_PASS];
 	uint8_t *src[PVHOST_PASS];
+	const uint32_t hdr_len = q->hdr_len;
+	const uint64_t rearm = q->rearm;
 	uint16_t taken, n;
 	uint64_t bytes = 0;
 
@@ -69,13 +74,13 @@ receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 	if (unlikely(n < taken))
 		pvq_packed_keep(&q->vq, mark, n);
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t len = buf[i].len - q->hdr_len;
+		uint32_t len = buf[i].len - hdr_len;
 
-		mbuf_init(pkts[i], q->rearm, len);
-		rte_memcpy(rte_pktmbuf_mtod(pkts[i], void *), src[i], len);
-		pvq_packed_push_used(&q->vq, buf[i].id, 0, 1);
+		mbuf_init(pkts[i], rearm, len);
+		pvhost_copy(rte_pktmbuf_mtod(pkts[i], void *), src[i], len);
 		bytes += len;
 	}
+	pvq_packed_push_singles(&q->vq, buf, n, false);
 	q->count.packets += n;
 	q->count.bytes += bytes;
 	return n;
@@ -118,6 +123,21 @@ fill_chain(struct rte_mbuf *m, struct pvhost_pos *pos)
 	return 0;
 }
 
+/* DPDK's virtio driver fills its indirect packed tables with WRITE once, and then never clears it
+ * on the entry of the header, nor on the entry whose number is that of the table's ring slot.
+ * These two say nothing about the direction; all others do.
+ */
+static void
+forgive_write(const struct pvhost_queue *q, const struct pvq_chain *chain, uint16_t slot)
+{
+	if (chain->nsegs == chain->ndesc) /* not a table, or one of a single entry */
+		return;
+	if (chain->segs[0].len == q->hdr_len)
+		chain->segs[0].write = false;
+	if (slot < chain->nsegs)
+		chain->segs[slot].write = false;
+}
+
 /* Give a buffer back whose frame is lost. */
 static int
 drop(struct pvhost_queue *q, const struct pvq_chain *chain, uint64_t *reason)
@@ -146,12 +166,13 @@ receive_any(struct pvhost_queue *q, struct rte_mbuf **pkt)
 		return 0;
 	if (ret < 0)
 		return drop(q, &chain, &q->count.bad);
-	len = pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, false,
-			q->hdr_len + PVHOST_MAX_FRAME);
+	forgive_write(q, &chain, mark.avail.idx);
+	len = pvhost_segs_len(
+			chain.segs, chain.segs + chain.nsegs, false, q->hdr_len + PVHOST_MAX_FRAME);
 	if (len < q->hdr_len + MIN_FRAME)
 		return drop(q, &chain, &q->count.bad);
 	len -= q->hdr_len;
-	if (len > q->room && !q->scatter)
+	if (len > q->room && (!q->scatter || len > (int64_t)q->room * q->pool->size))
 		return drop(q, &chain, &q->count.too_big);
 	m = alloc_chain(q, len);
 	if (m == NULL) {

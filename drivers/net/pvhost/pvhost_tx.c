@@ -17,20 +17,22 @@
 #define MAX_BUFFER (UINT64_C(1) << 32)
 
 /* How many of the packets are one mbuf each and fit their buffer, which is in one mapping. The
- * buffers' host addresses go to @p dst.
+ * buffers' host addresses go to @p dst, and their len becomes what will be written.
  */
 static inline uint16_t
-plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, const struct pvq_single *buf,
-		uint16_t n, uint8_t **dst)
+plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, struct pvq_single *buf, uint16_t n,
+		uint8_t **dst)
 {
+	const uint32_t hdr_len = q->hdr_len;
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
 		const struct rte_mbuf *m = pkts[i];
-		uint32_t len = q->hdr_len + m->data_len;
+		uint32_t len = hdr_len + m->data_len;
 
 		if (unlikely(m->nb_segs != 1 || len > buf[i].len))
 			break;
+		buf[i].len = len;
 		dst[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
 		if (unlikely(dst[i] == NULL))
 			break;
@@ -46,6 +48,7 @@ send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
 	struct pvq_single buf[PVHOST_PASS];
 	uint8_t *dst[PVHOST_PASS];
+	const uint8_t hdr_len = q->hdr_len;
 	uint16_t taken, n;
 	uint64_t bytes = 0;
 
@@ -58,11 +61,11 @@ send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t len = pkts[i]->data_len;
 
-		pvhost_hdr_write(dst[i], q->hdr_len, 1);
-		rte_memcpy(dst[i] + q->hdr_len, rte_pktmbuf_mtod(pkts[i], void *), len);
-		pvq_packed_push_used(&q->vq, buf[i].id, q->hdr_len + len, 1);
+		pvhost_hdr_write(dst[i], hdr_len, 1);
+		pvhost_copy(dst[i] + hdr_len, rte_pktmbuf_mtod(pkts[i], void *), len);
 		bytes += len;
 	}
+	pvq_packed_push_singles(&q->vq, buf, n, true);
 	q->count.packets += n;
 	q->count.bytes += bytes;
 	return n;
@@ -87,9 +90,11 @@ collect_buffers(struct pvhost_queue *q, uint32_t len)
 
 		if (ret == 0)
 			return whole_ring && q->vq.taken == q->vq.size ? -EMSGSIZE : 0;
-		room = ret < 0 ? ret : pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, true,
-				MAX_BUFFER);
-		if (room < q->hdr_len + 1) {
+		room = ret < 0 ? ret
+			       : pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, true,
+						 MAX_BUFFER);
+		/* The first one takes the header, all take something. */
+		if (room < RTE_MAX(num_buffers == 0 ? q->hdr_len : 0, 1)) {
 			pvq_packed_push_used(&q->vq, chain.id, 0, chain.ndesc);
 			return -EINVAL;
 		}
@@ -160,7 +165,7 @@ free_sent(struct rte_mbuf **pkts, uint16_t n)
 		const struct rte_mbuf *m = pkts[i];
 
 		if (unlikely(m->nb_segs != 1 || !RTE_MBUF_DIRECT(m) || m->pool != pkts[0]->pool ||
-				rte_mbuf_refcnt_read(m) != 1)) {
+				    rte_mbuf_refcnt_read(m) != 1)) {
 			rte_pktmbuf_free_bulk(pkts, n);
 			return;
 		}
