@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 the pvhost contributors
+"""net_pvhost beside DPDK's net_vhost, each direction by itself, in alternating slices.
+
+Backend and driver are Debian's dpdk-testpmd on a processor each; the driver is virtio_user with a
+packed ring. A slice starts both afresh; A and B alternate, and each pair gives one ratio.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "testpmd"))
+from testpmd import Failure, Testpmd, private_dir  # noqa: E402
+
+# direction: (backend's mode, driver's mode, whose received packets are counted)
+DIRECTIONS = {
+    "dequeue": ("rxonly", "txonly", "backend"),
+    "enqueue": ("txonly", "rxonly", "frontend"),
+}
+
+
+def rate(instance, seconds):
+    """Packets a second that the instance receives, over a slice."""
+    begin, first = time.monotonic(), instance.stats()["RX-packets"]
+    time.sleep(seconds)
+    end, last = time.monotonic(), instance.stats()["RX-packets"]
+    return (last - first) / (end - begin)
+
+
+def one_slice(args, directory, backend, direction):
+    socket = os.path.join(directory, "port.sock")
+    backend_mode, driver_mode, counted = DIRECTIONS[direction]
+    eal = [f"--vdev=net_{backend}0,iface={socket}"]
+    if backend == "pvhost":
+        eal = ["-d", args.driver, *eal]
+    options = f"--txpkts={args.size} --burst={args.burst} --forward-mode="
+    device = Testpmd(eal, options + backend_mode, on_cpu=0)
+    try:
+        driver = Testpmd([f"--vdev=net_virtio_user0,path={socket},packed_vq=1{args.peer}"],
+                         options + driver_mode, on_cpu=1)
+        try:
+            device.do("start")
+            driver.do("start")
+            time.sleep(args.warmup)
+            return rate(device if counted == "backend" else driver, args.slice) / 1e6
+        finally:
+            driver.quit()
+    finally:
+        device.quit()
+
+
+def measure(args, directory, direction):
+    pairs = []
+    for _ in range(args.pairs):
+        pairs.append([one_slice(args, directory, backend, direction)
+                      for backend in ("pvhost", "vhost")])
+    ratios = [a / b for a, b in pairs]
+    result = {"direction": direction, "pairs": pairs}
+    for name, values in (("pvhost", [a for a, _ in pairs]), ("vhost", [b for _, b in pairs]),
+                         ("ratio", ratios)):
+        result[name] = {"median": statistics.median(values), "min": min(values),
+                        "max": max(values)}
+        unit = "" if name == "ratio" else " Mpps"
+        print(f"{direction:8} {name:7} median {result[name]['median']:.2f} "
+              f"min {min(values):.2f} max {max(values):.2f}{unit}", flush=True)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("driver", help="path of librte_net_pvhost.so")
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--size", type=int, default=64, help="bytes of a packet")
+    parser.add_argument("--burst", type=int, default=32)
+    parser.add_argument("--slice", type=float, default=1.0, help="seconds measured")
+    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before that")
+    parser.add_argument("--peer", default="", help="more arguments of virtio_user, \",k=v\"")
+    parser.add_argument("--direction", choices=DIRECTIONS, action="append")
+    parser.add_argument("--json", help="write the figures to this file, too")
+    args = parser.parse_args()
+    directory = private_dir()
+    args.driver = shutil.copy(args.driver, directory)
+    try:
+        results = [measure(args, directory, d) for d in args.direction or DIRECTIONS]
+    except Failure as failure:
+        print(f"compare: {failure}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(directory)
+    if args.json:
+        with open(args.json, "w", encoding="ascii") as out:
+            json.dump({"machine": platform.processor() or platform.machine(), "size": args.size,
+                       "burst": args.burst, "results": results}, out, indent=2)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

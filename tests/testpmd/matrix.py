@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 the pvhost contributors
+"""The driver in Debian's unmodified dpdk-testpmd against Debian's virtio_user.
+
+Every forward mode meets every kind of driver, one after the other on the same socket; then
+drivers are killed in mid-traffic and the port is stopped and started.
+
+usage: matrix.py PATH-OF-librte_net_pvhost.so
+"""
+
+import argparse
+import os
+import sys
+import time
+
+from testpmd import Runner, Testpmd, check
+
+DRIVERS = {
+    "default": "",
+    "in_order": ",in_order=1",
+    "no mergeable": ",mrg_rxbuf=0",
+    "in_order, no mergeable, vectorized": ",in_order=1,mrg_rxbuf=0,vectorized=1",
+    "queue_size 96": ",queue_size=96",
+}
+PACKETS = 20000
+
+
+class Matrix:
+    def __init__(self, runner):
+        self.runner = runner
+        self.socket = os.path.join(runner.dir, "port.sock")
+
+    def backend(self, mode):
+        return Testpmd(["-d", self.runner.driver, f"--vdev=net_pvhost0,iface={self.socket}"],
+                       f"--forward-mode={mode}", on_cpu=0)
+
+    def frontend(self, mode, options=""):
+        vdev = f"--vdev=net_virtio_user0,path={self.socket},packed_vq=1{options}"
+        return Testpmd([vdev], f"--forward-mode={mode}", on_cpu=1)
+
+    def meets(self, backend, mode, options):
+        """Traffic of *mode* between the running backend and a new frontend."""
+        peer_mode = {"rxonly": "txonly", "txonly": "rxonly"}.get(mode, "io")
+        backend.do("clear port stats all")
+        frontend = self.frontend(peer_mode, options)
+        try:
+            frontend.do("start tx_first" if peer_mode == "io" else "start")
+            if mode != "txonly":
+                stats = backend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
+                check(stats["RX-errors"] == 0, f"backend: {stats}")
+            if mode != "rxonly":
+                stats = frontend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
+                check(stats["RX-errors"] == 0, f"frontend: {stats}")
+        finally:
+            frontend.quit()
+
+    def mode(self, mode):
+        backend = self.backend(mode)
+        try:
+            backend.do("start")
+            for name, options in DRIVERS.items():
+                self.runner.run(f"{mode}: {name}", self.meets, backend, mode, options)
+        finally:
+            backend.quit()
+
+    def killed(self, backend, rounds):
+        """Drivers die in mid-traffic: the next is served, and no descriptor is lost."""
+        fds = backend.fds()
+        for _ in range(rounds):
+            backend.do("clear port stats all")
+            frontend = self.frontend("txonly")
+            frontend.do("start")
+            backend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
+            frontend.kill()
+        time.sleep(0.2)
+        check(backend.fds() == fds, f"{backend.fds()} descriptors, {fds} before")
+
+    def restarted(self, backend):
+        """The port is stopped and started under a driver that goes on sending."""
+        frontend = self.frontend("txonly")
+        try:
+            frontend.do("start")
+            backend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
+            for _ in range(5):
+                for command in ("stop", "port stop 0", "port start 0", "clear port stats all",
+                                "start"):
+                    backend.do(command)
+                backend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
+        finally:
+            frontend.quit()
+
+    def link(self, backend):
+        """The link follows the driver."""
+        check("Link status: down" in backend.do("show port info 0"), "link up without a driver")
+        frontend = self.frontend("rxonly")
+        try:
+            check("Link status: up" in backend.do("show port info 0"), "link down with a driver")
+        finally:
+            frontend.quit()
+        check("Link status: down" in backend.do("show port info 0"), "link up after the driver")
+
+    def lives(self):
+        backend = self.backend("rxonly")
+        try:
+            backend.do("start")
+            self.runner.run("20 drivers killed", self.killed, backend, 20)
+            self.runner.run("port stopped and started", self.restarted, backend)
+            self.runner.run("link follows the driver", self.link, backend)
+        finally:
+            backend.quit()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("driver", help="path of librte_net_pvhost.so")
+    args = parser.parse_args()
+    runner = Runner(args.driver)
+    matrix = Matrix(runner)
+    for mode in ("rxonly", "txonly", "io", "macswap"):
+        matrix.mode(mode)
+    matrix.lives()
+    return runner.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
