@@ -10,6 +10,7 @@
 #include <rte_errno.h>
 
 #include "eal.h"
+#include "heldlog.h"
 #include "pvfwd.h"
 
 #define VDEV "--vdev"
@@ -44,16 +45,18 @@ option_value(char **argv, int i, const char *option)
 static int
 check_vdevs(int argc, char **argv)
 {
+	const char *dev, *reason;
 	unsigned short port;
-	const char *dev;
 	int i;
 
 	for (i = 1; i < argc; i++) {
 		dev = option_value(argv, i, VDEV);
-		if (dev != NULL && pvfwd_eal_port(dev, &port) < 0) {
-			pvfwd_error(VDEV " %s: no port was created (the reason is above)", dev);
-			return -1;
-		}
+		if (dev == NULL || pvfwd_eal_port(dev, &port) == 0)
+			continue;
+		reason = pvfwd_log_reason();
+		pvfwd_error(VDEV " %s: %s", dev, reason != NULL ? reason : "no port was created");
+		pvfwd_log_drop();
+		return -1;
 	}
 	return 0;
 }
@@ -63,7 +66,7 @@ check_vdevs(int argc, char **argv)
  * what needs attention is logged; that telemetry has no legacy socket does not.
  */
 static char **
-eal_vector(int *argc, char **argv)
+eal_vector(int *argc, char **argv, bool *quiet)
 {
 	/* telemetry registers late, and then the first pattern that fits decides */
 	static char telemetry[] = "--log-level=lib.telemetry:error";
@@ -77,7 +80,8 @@ eal_vector(int *argc, char **argv)
 	for (i = 1; i < *argc; i++)
 		log_level |= strncmp(argv[i], "--log-level", strlen("--log-level")) == 0;
 	vector[n++] = argv[0];
-	if (!log_level) {
+	*quiet = !log_level;
+	if (*quiet) {
 		vector[n++] = telemetry;
 		vector[n++] = others;
 	}
@@ -90,22 +94,28 @@ int
 pvfwd_eal_start(int argc, char **argv)
 {
 	int nb_words = argc, used;
-	char **vector = eal_vector(&nb_words, argv);
+	bool quiet = false;
+	char **vector = eal_vector(&nb_words, argv, &quiet);
 	int ret = -1;
 
 	if (vector == NULL) {
 		pvfwd_error("out of memory");
 		return -1;
 	}
+	if (quiet)
+		pvfwd_log_hold();
 	used = rte_eal_init(nb_words, vector);
-	if (used < 0)
+	if (used >= 0)
+		ret = check_vdevs(argc, argv);
+	pvfwd_log_release();
+	if (used < 0) {
 		pvfwd_error("EAL did not start: %s (%s)", rte_strerror(rte_errno),
 				rte_errno == EACCES ? "without hugepages, give --no-huge"
 						    : "the reason is above");
-	else if (used < nb_words - 1)
+	} else if (ret == 0 && used < nb_words - 1) {
 		pvfwd_error("stray word '%s' before --", vector[used + 1]);
-	else
-		ret = check_vdevs(argc, argv);
+		ret = -1;
+	}
 	if (used >= 0 && ret < 0)
 		rte_eal_cleanup();
 	free(vector);

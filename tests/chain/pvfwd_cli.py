@@ -97,6 +97,26 @@ def refused(words, named):
     assert len(ours) == 1 and named in ours[0], f"expected '{named}' in {ours or done.stderr}"
 
 
+# Arguments of net_pvhost, and what the one and only line must hold.
+BAD_DEVARGS = {
+    "unknown": (",iface=/nonexistent/s,foo=1", "unknown argument foo"),
+    "iface missing": ("", "iface= is missing"),
+    "queues=0": (",iface=/nonexistent/s,queues=0", "queues=0 is too small"),
+    "queues=300": (",iface=/nonexistent/s,queues=300", "queues=300 is too large"),
+    "path too long": (",iface=/" + 120 * "x", "is longer than the 107 bytes"),
+    "folder missing": (",iface=/nonexistent/s", "/nonexistent/s: No such file"),
+    "no socket": (",iface=/etc/passwd", "exists and is not a socket"),
+}
+
+
+def refused_devargs(args, named):
+    done = subprocess.run([PVFWD, *eal("net_pvhost0" + args), "--"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2, f"exit status {done.returncode}: {done.stderr}"
+    assert done.stderr.count("\n") == 1 and named in done.stderr, \
+        f"expected one line with '{named}': {done.stderr}"
+
+
 def refused_before_eal(options, named):
     begun = time.monotonic()
     refused([*eal(NULL), "--", *options], named)
@@ -331,6 +351,8 @@ def single_core_loop():
 TESTS = {
     **{n: lambda o=o, t=t: refused_before_eal(o, t) for n, o, t in BAD_OPTIONS},
     **{n: lambda d=d, o=o, t=t: refused_after_eal(d, o, t) for n, d, o, t in BAD_SETUPS},
+    **{f"devargs: {n}": lambda a=a, t=t: refused_devargs(a, t)
+       for n, (a, t) in BAD_DEVARGS.items()},
     "bad EAL option": bad_eal_words,
     "stray EAL word": stray_eal_word,
     "--help": lambda: tells(["--help"], "--forward-mode=MODE"),
