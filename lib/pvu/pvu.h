@@ -14,8 +14,8 @@
  * frontend's memory. It never looks into a ring: it tells its owner when a ring may be served,
  * and when to let go of it.
  *
- * Threads: every callback runs on the thread inside pvu_loop_run(), with the loop's lock held; a
- * callback must not call pvu_dev_create(), pvu_dev_destroy() or pvu_loop_*(). All other functions
+ * Threads: a callback runs on the thread inside pvu_loop_run(), or on that of the caller of
+ * pvu_dev_create() or pvu_dev_destroy(), always with the loop's lock held; a callback must not call pvu_dev_create(), pvu_dev_destroy() or pvu_loop_*(). All other functions
  * may be called from any thread. Data threads never call this library: what they use, they were
  * given by ring_start() and lose by ring_stop(); pvu_notify() is theirs to call.
  *
@@ -74,7 +74,9 @@ enum pvu_log_level { PVU_LOG_ERR, PVU_LOG_WARNING, PVU_LOG_INFO, PVU_LOG_DEBUG }
 
 /** What the owner of a device supplies. All are required. */
 struct pvu_ops {
-	/** The driver's feature bits are known or have changed; no ring is running. */
+	/** The driver's feature bits are known or have changed, or are forgotten (0) at a reset or
+	 *  the connection's end; no ring is running. Bit 30 is among them.
+	 */
 	void (*set_features)(void *owner, uint64_t features);
 
 	/** The memory table has changed; no ring is running. The table stays valid until the next

@@ -146,6 +146,38 @@ event_descriptors(void)
 	done();
 }
 
+/* Signalling never waits: not for a full pipe, nor for an eventfd that a frontend has filled and
+ * made blocking.
+ */
+static void
+notify(void)
+{
+	eventfd_t count = 0;
+	unsigned int i;
+	int fds[2];
+
+	running(F_PACKED);
+	for (i = 0; i < 1000; i++)
+		pvu_notify(o.loop, o.rings[0].ring.call_fd);
+	CU_ASSERT_EQUAL(eventfd_read(ring.call_fd, &count), 0);
+	CU_ASSERT_EQUAL(count, 1000);
+	fcntl(ring.call_fd, F_SETFL, 0);
+	CU_ASSERT_EQUAL(eventfd_write(ring.call_fd, UINT64_MAX - 1), 0);
+	pvu_notify(o.loop, o.rings[0].ring.call_fd);
+	CU_ASSERT_EQUAL(eventfd_read(ring.call_fd, &count), 0);
+	CU_ASSERT_TRUE(count >= UINT64_MAX - 1);
+
+	CU_ASSERT_EQUAL(pipe(fds), 0);
+	CU_ASSERT_EQUAL(peer_ask_fd(&p, PVU_SET_VRING_CALL, 0, fds[1]), 0);
+	for (i = 0; i < 100000; i++)
+		pvu_notify(o.loop, o.rings[0].ring.call_fd);
+	CU_ASSERT_EQUAL(read(fds[0], &count, sizeof(count)), sizeof(count));
+	CU_ASSERT_EQUAL(count, 1);
+	close(fds[0]);
+	close(fds[1]);
+	done();
+}
+
 /* This process has no room for all that come: the kernel drops some, and all are closed. */
 static void
 descriptors_lost(void)
@@ -182,6 +214,7 @@ main(void)
 		{ "NT09 kick before enable", nt09_kick_before_enable },
 		{ "NT11 no descriptors", nt11_no_descriptors },
 		{ "event descriptors", event_descriptors },
+		{ "notify", notify },
 		{ "descriptors lost", descriptors_lost },
 	};
 

@@ -145,6 +145,26 @@ rc09_second_client(void)
 	CU_ASSERT_EQUAL(peer_count_fds(), before);
 }
 
+/* A frontend has gone, and the next one is there before anybody has noticed. */
+static void
+next_in_line(void)
+{
+	int first;
+
+	CU_ASSERT_EQUAL(owner_listen(&o, test_path("sock"), false), 0);
+	CU_ASSERT_EQUAL(peer_connect(&p, test_path("sock")), 0);
+	CU_ASSERT_TRUE(answers(&p));
+	first = p.fd;
+	p.pump = NULL;
+	CU_ASSERT_EQUAL(peer_connect(&p, test_path("sock")), 0);
+	close(first);
+	p.pump = owner_pump;
+	CU_ASSERT_TRUE(answers(&p));
+	CU_ASSERT_EQUAL(o.info.connections, 2);
+	peer_close(&p);
+	owner_close(&o);
+}
+
 /* FD05, FD03: connect, get as far as @p stage, go away, again and again. */
 static void
 fd05_reconnect(void)
@@ -217,6 +237,7 @@ main(void)
 		{ "paths", paths },
 		{ "parameters", parameters },
 		{ "RC09 second client", rc09_second_client },
+		{ "next in line", next_in_line },
 		{ "FD05 FD03 reconnect 500 times", fd05_reconnect },
 		{ "no descriptors left", no_descriptors_left },
 	};
