@@ -15,9 +15,10 @@
  * and when to let go of it.
  *
  * Threads: a callback runs on the thread inside pvu_loop_run(), or on that of the caller of
- * pvu_dev_create() or pvu_dev_destroy(), always with the loop's lock held; a callback must not call pvu_dev_create(), pvu_dev_destroy() or pvu_loop_*(). All other functions
- * may be called from any thread. Data threads never call this library: what they use, they were
- * given by ring_start() and lose by ring_stop(); pvu_notify() is theirs to call.
+ * pvu_dev_create() or pvu_dev_destroy(), always with the loop's lock held; a callback must not
+ * call pvu_dev_create(), pvu_dev_destroy() or pvu_loop_*(). All other functions may be called from
+ * any thread. Data threads never call this library: what they use, they were given by ring_start()
+ * and lose by ring_stop(); pvu_notify() is theirs to call.
  *
  * Functions return 0 or a count, or a negative errno.
  */

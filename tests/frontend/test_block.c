@@ -4,11 +4,8 @@
 
 /* A frontend that tries to make the process wait: for its socket, for its event descriptors. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -158,11 +155,14 @@ test_pipe_nobody_reads(void)
 static void
 test_foreign_call(void)
 {
-	int fds[] = { open("/dev/null", O_RDWR), open("/dev/zero", O_RDONLY), dup(fx.fe.peer.fd),
-		epoll_create1(0), open("/", O_RDONLY), -1 };
+	int fds[6];
 
 	begin();
-	fds[2] = dup(peer()->fd);
+	fds[0] = open("/dev/null", O_RDWR);
+	fds[1] = open("/dev/zero", O_RDONLY);
+	fds[2] = open("/", O_RDONLY);
+	fds[3] = epoll_create1(0);
+	fds[4] = dup(peer()->fd);
 	fds[5] = dup(peer()->mem.fd);
 	for (unsigned int i = 0; i < RTE_DIM(fds); i++) {
 		int rc = peer_ask_fd(peer(), PVU_SET_VRING_CALL, FE_RXQ, fds[i]);

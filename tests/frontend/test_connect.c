@@ -4,9 +4,6 @@
 
 /* Frontends that come and go, and what the application learns of them. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
  */
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>

@@ -5,8 +5,6 @@
 /* A hostile driver: each bad buffer is a counted drop, goes back, and does no harm. */
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fixture.h"
 

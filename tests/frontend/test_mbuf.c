@@ -4,8 +4,6 @@
 
 /* What becomes of mbufs: each is freed once, by whoever owns it, and a received one is as new. */
 
-#include <string.h>
-
 #include <rte_mempool.h>
 
 #include "fixture.h"

@@ -88,6 +88,25 @@ test_event_idx(void)
 	}
 }
 
+/* It was asked for a descriptor that has passed already. */
+static void
+test_event_passed(void)
+{
+	struct fe_ring *rxq = &fx.fe.ring[FE_RXQ];
+
+	fx_start(FE_PLAIN | FE_EVENT_IDX, 16);
+	for (unsigned int n = 1; n <= 16; n++) {
+		CU_ASSERT_TRUE(fx_good());
+		fe_calls(rxq);
+		set_event(FE_RXQ, VRING_PACKED_EVENT_FLAG_DESC, pvq_cursor_pack(
+				pvq_driver_cursor(&rxq->drv, rxq->drv.used - 1)));
+		fx_post(FE_RXQ, n, 200);
+		CU_ASSERT_EQUAL(fx_burst(0, n), n);
+		CU_ASSERT_EQUAL(fe_calls(rxq), 0);
+		CU_ASSERT_EQUAL(fx_collect(FE_RXQ), n);
+	}
+}
+
 /* The descriptor it was asked for is within a chain. */
 static void
 test_ev01(void)
@@ -142,6 +161,7 @@ main(void)
 		{ "NT13: one call a burst", test_nt13 },
 		{ "kicks switched off", test_kicks_off },
 		{ "EVENT_IDX: call at a descriptor", test_event_idx },
+		{ "EVENT_IDX: descriptor has passed", test_event_passed },
 		{ "EV01: call within a chain", test_ev01 },
 		{ "EV03: call after a restart", test_ev03 },
 		CU_TEST_INFO_NULL,

@@ -5,6 +5,8 @@
 /* Messages in the middle of bursts. No packet is lost, doubled or harmed by them. */
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -47,7 +49,7 @@ end(void)
 }
 
 static void
-set_fd(enum pvu_request_nr request, unsigned int ring, int *fd)
+set_fd(enum pvu_request_nr request, unsigned int ring, int *fd, bool look)
 {
 	int fresh = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), old = *fd;
 	eventfd_t count;
@@ -56,24 +58,53 @@ set_fd(enum pvu_request_nr request, unsigned int ring, int *fd)
 	*fd = fresh;
 	/* Once it is answered, nobody writes to the old one. */
 	(void)eventfd_read(old, &count);
-	if (fresh % 16 == 0)
+	if (look)
 		CU_ASSERT_TRUE(flow_thread_moves(&traffic, 10));
 	CU_ASSERT_TRUE(eventfd_read(old, &count) < 0 && errno == EAGAIN);
 	close(old);
 }
 
+/* Other descriptors of the process, as they come and go, in the numbers that become free: nobody
+ * signals them.
+ */
+static void *
+decoys(void *arg)
+{
+	const bool *stop = arg;
+	eventfd_t count;
+	int fds[4];
+
+	while (!pvq_load(stop)) {
+		for (unsigned int i = 0; i < RTE_DIM(fds); i++)
+			fds[i] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		sched_yield();
+		for (unsigned int i = 0; i < RTE_DIM(fds); i++) {
+			if (eventfd_read(fds[i], &count) == 0)
+				fe_fault(&fx.fe, "a descriptor of somebody else's was signalled");
+			close(fds[i]);
+		}
+	}
+	return NULL;
+}
+
 static void
 test_xb08(void)
 {
+	pthread_t thread;
+	bool stop = false;
+
 	begin();
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, decoys, &stop), 0);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		struct peer_ring *wire = &fx.fe.ring[i % 2].wire;
 
 		if (i % 4 < 2)
-			set_fd(PVU_SET_VRING_CALL, i % 2, &wire->call_fd);
+			set_fd(PVU_SET_VRING_CALL, i % 2, &wire->call_fd, i % 20 < 4);
 		else
-			set_fd(PVU_SET_VRING_KICK, i % 2, &wire->kick_fd);
+			set_fd(PVU_SET_VRING_KICK, i % 2, &wire->kick_fd, false);
 	}
+	pvq_store(&stop, true);
+	pthread_join(thread, NULL);
 	end();
 }
 

@@ -106,6 +106,34 @@ test_pk16(void)
 	}
 }
 
+/* A ring's neighbours are never written, and neither is a slot once it has been given back. */
+static void
+test_own_slots(void)
+{
+	const size_t len = 5 * sizeof(struct vring_packed_desc);
+	const struct vring_packed_desc_event off = { .flags = VRING_PACKED_EVENT_FLAG_DISABLE };
+	uint8_t used[80], after[4096];
+
+	CU_ASSERT_EQUAL_FATAL(sizeof(used), len);
+	fx_start(FE_PLAIN | FE_MRG, 5);
+	for (unsigned int i = 0; i < 100; i++) {
+		CU_ASSERT_TRUE(fx_good());
+		CU_ASSERT_TRUE(fx_receives(60, SEGS(12, 30, 30), false));
+		CU_ASSERT_TRUE(fx_sends(60, SEGS(5, 7, 60), false));
+		memcpy(used, txq()->drv.desc, len);
+		CU_ASSERT_EQUAL(fx_drain() + fx_burst(0, 1), 0);
+		CU_ASSERT_EQUAL(memcmp(used, txq()->drv.desc, len), 0);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct pvq_driver *drv = &fx.fe.ring[i].drv;
+
+		memset(after, 0, sizeof(after));
+		memcpy(after + ((uint8_t *)drv->device_event - (uint8_t *)drv->desc) - len, &off,
+				sizeof(off));
+		CU_ASSERT_EQUAL(memcmp(drv->desc + 5, after, sizeof(after)), 0);
+	}
+}
+
 int
 main(void)
 {
@@ -115,6 +143,7 @@ main(void)
 		{ "PK10: chain over the ring's end", test_pk10 },
 		{ "PK12: id of the last descriptor", test_pk12 },
 		{ "PK16: chain as long as the ring", test_pk16 },
+		{ "a ring's own slots", test_own_slots },
 		CU_TEST_INFO_NULL,
 	};
 

@@ -4,8 +4,6 @@
 
 /* The driver sends, the port receives: named cases. */
 
-#include <string.h>
-
 #include <linux/virtio_net.h>
 
 #include "fixture.h"

@@ -4,7 +4,8 @@
 """net_pvhost beside DPDK's net_vhost, each direction by itself, in alternating slices.
 
 Backend and driver are Debian's dpdk-testpmd on a processor each; the driver is virtio_user with a
-packed ring. A slice starts both afresh; A and B alternate, and each pair gives one ratio.
+packed ring. Both pairs of processes are started once; then one is paused while the other has its
+slice, and each two slices give one ratio.
 """
 
 import argparse
@@ -26,41 +27,62 @@ DIRECTIONS = {
 }
 
 
-def rate(instance, seconds):
-    """Packets a second that the instance receives, over a slice."""
-    begin, first = time.monotonic(), instance.stats()["RX-packets"]
-    time.sleep(seconds)
-    end, last = time.monotonic(), instance.stats()["RX-packets"]
-    return (last - first) / (end - begin)
+class Pair:
+    """A backend and its driver, forwarding whenever they are not paused."""
 
-
-def one_slice(args, directory, backend, direction):
-    socket = os.path.join(directory, "port.sock")
-    backend_mode, driver_mode, counted = DIRECTIONS[direction]
-    eal = [f"--vdev=net_{backend}0,iface={socket}"]
-    if backend == "pvhost":
-        eal = ["-d", args.driver, *eal]
-    options = f"--txpkts={args.size} --burst={args.burst} --forward-mode="
-    device = Testpmd(eal, options + backend_mode, on_cpu=0)
-    try:
-        driver = Testpmd([f"--vdev=net_virtio_user0,path={socket},packed_vq=1{args.peer}"],
-                         options + driver_mode, on_cpu=1)
+    def __init__(self, args, directory, backend, direction):
+        socket = os.path.join(directory, backend + ".sock")
+        device_mode, driver_mode, counted = DIRECTIONS[direction]
+        eal = [f"--vdev=net_{backend}0,iface={socket}"]
+        if backend == "pvhost":
+            eal = ["-d", args.driver, *eal]
+        options = f"--txpkts={args.size} --burst={args.burst} --forward-mode="
+        peer = [f"--vdev=net_virtio_user0,path={socket},packed_vq=1{args.peer}"]
+        self.device = Testpmd(eal, options + device_mode, on_cpu=0)
         try:
-            device.do("start")
-            driver.do("start")
-            time.sleep(args.warmup)
-            return rate(device if counted == "backend" else driver, args.slice) / 1e6
-        finally:
-            driver.quit()
-    finally:
-        device.quit()
+            self.driver = Testpmd(peer, options + driver_mode, on_cpu=1)
+        except Failure:
+            self.device.quit()
+            raise
+        self.counted = self.device if counted == "backend" else self.driver
+        self.device.do("start")
+        self.driver.do("start")
+        self.pause()
+
+    def pause(self):
+        self.driver.pause()
+        self.device.pause()
+
+    def resume(self):
+        self.device.resume()
+        self.driver.resume()
+
+    def rate(self, args):
+        """Million packets a second that are received, over one slice."""
+        self.resume()
+        time.sleep(args.warmup)
+        begin, first = time.monotonic(), self.counted.stats()["RX-packets"]
+        time.sleep(args.slice)
+        end, last = time.monotonic(), self.counted.stats()["RX-packets"]
+        self.pause()
+        return (last - first) / (end - begin) / 1e6
+
+    def quit(self):
+        self.resume()
+        self.driver.quit()
+        self.device.quit()
 
 
 def measure(args, directory, direction):
-    pairs = []
-    for _ in range(args.pairs):
-        pairs.append([one_slice(args, directory, backend, direction)
-                      for backend in ("pvhost", "vhost")])
+    ours = Pair(args, directory, "pvhost", direction)
+    try:
+        theirs = Pair(args, directory, "vhost", direction)
+        try:
+            pairs = [[ours.rate(args), theirs.rate(args)] for _ in range(args.pairs)]
+        finally:
+            theirs.quit()
+    finally:
+        ours.quit()
     ratios = [a / b for a, b in pairs]
     result = {"direction": direction, "pairs": pairs}
     for name, values in (("pvhost", [a for a, _ in pairs]), ("vhost", [b for _, b in pairs]),
@@ -77,11 +99,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("driver", help="path of librte_net_pvhost.so")
-    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--size", type=int, default=64, help="bytes of a packet")
     parser.add_argument("--burst", type=int, default=32)
-    parser.add_argument("--slice", type=float, default=1.0, help="seconds measured")
-    parser.add_argument("--warmup", type=float, default=0.5, help="seconds before that")
+    parser.add_argument("--slice", type=float, default=0.5, help="seconds measured")
+    parser.add_argument("--warmup", type=float, default=0.1, help="seconds before that")
     parser.add_argument("--peer", default="", help="more arguments of virtio_user, \",k=v\"")
     parser.add_argument("--direction", choices=DIRECTIONS, action="append")
     parser.add_argument("--json", help="write the figures to this file, too")

@@ -91,6 +91,14 @@ class Testpmd:
             stats = self.stats()
         return stats
 
+    def pause(self):
+        """Take it off the processors, and wait until it is."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
         self._reap()

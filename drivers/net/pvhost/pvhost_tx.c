@@ -36,6 +36,7 @@ plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, struct pvq_single 
 		dst[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
 		if (unlikely(dst[i] == NULL))
 			break;
+		pvhost_prefetch_write(dst[i], len);
 		rte_prefetch0(rte_pktmbuf_mtod(m, void *));
 	}
 	return i;
