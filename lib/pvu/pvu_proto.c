@@ -214,12 +214,14 @@ pvu_proto_handle(struct pvu_dev *dev, struct pvu_msg *msg)
 	dev->now.messages++;
 	dev->now.last_result = rc;
 	strlcpy(dev->now.last_message, req->name, sizeof(dev->now.last_message));
+	if (rc < 0)
+		pvu_complain(dev, "%s (%u): %s", req->name, msg->hdr.request, dev->why);
+	/* A frontend that has its answer finds everything as the message left it. */
+	pvu_dev_publish(dev);
 	if (!answer(dev, req, msg, rc)) {
 		snprintf(reason, sizeof(reason), "%s (%u): %s", req->name, msg->hdr.request,
 				dev->why);
 		pvu_dev_down(dev, reason);
-	} else if (rc < 0) {
-		pvu_complain(dev, "%s (%u): %s", req->name, msg->hdr.request, dev->why);
+		pvu_dev_publish(dev);
 	}
-	pvu_dev_publish(dev);
 }

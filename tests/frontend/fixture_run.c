@@ -6,6 +6,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +180,7 @@ fx_run(const char *suite, CU_TestInfo *tests)
 		  .pTearDownFunc = tear_down },
 		CU_SUITE_INFO_NULL,
 	};
+	char run_dir[PATH_MAX];
 	unsigned int failures;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -197,7 +199,10 @@ fx_run(const char *suite, CU_TestInfo *tests)
 	failures = CU_get_number_of_failures();
 	CU_cleanup_registry();
 	rte_mempool_free(fx.pool);
+	strlcpy(run_dir, rte_eal_get_runtime_dir(), sizeof(run_dir));
 	rte_eal_cleanup();
+	/* EAL leaves its folder behind. */
+	rmdir(run_dir);
 	rmdir(folder);
 	return failures > 0;
 }

@@ -4,8 +4,9 @@
 """net_pvhost beside DPDK's net_vhost, each direction by itself, in alternating slices.
 
 Backend and driver are Debian's dpdk-testpmd on a processor each; the driver is virtio_user with a
-packed ring. Both pairs of processes are started once; then one is paused while the other has its
-slice, and each two slices give one ratio.
+packed ring. Both pairs of processes run; one is paused while the other has its slice, and each two
+slices give one ratio. Where memory lies differs from start to start, and so does the speed: all
+processes are started afresh several times, in turns the one first and the other.
 """
 
 import argparse
@@ -73,16 +74,26 @@ class Pair:
         self.device.quit()
 
 
-def measure(args, directory, direction):
-    ours = Pair(args, directory, "pvhost", direction)
+def one_start(args, directory, direction, order):
+    """The slices of one start: a list of (pvhost, vhost)."""
+    first = Pair(args, directory, order[0], direction)
     try:
-        theirs = Pair(args, directory, "vhost", direction)
+        second = Pair(args, directory, order[1], direction)
         try:
-            pairs = [[ours.rate(args), theirs.rate(args)] for _ in range(args.pairs)]
+            slices = [{order[0]: first.rate(args), order[1]: second.rate(args)}
+                      for _ in range(args.pairs)]
         finally:
-            theirs.quit()
+            second.quit()
     finally:
-        ours.quit()
+        first.quit()
+    return [(s["pvhost"], s["vhost"]) for s in slices]
+
+
+def measure(args, directory, direction):
+    pairs = []
+    for start in range(args.starts):
+        order = ("vhost", "pvhost") if start % 2 else ("pvhost", "vhost")
+        pairs += one_start(args, directory, direction, order)
     ratios = [a / b for a, b in pairs]
     result = {"direction": direction, "pairs": pairs}
     for name, values in (("pvhost", [a for a, _ in pairs]), ("vhost", [b for _, b in pairs]),
@@ -99,7 +110,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("driver", help="path of librte_net_pvhost.so")
-    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--starts", type=int, default=4, help="of all processes")
+    parser.add_argument("--pairs", type=int, default=5, help="of slices, in each start")
     parser.add_argument("--size", type=int, default=64, help="bytes of a packet")
     parser.add_argument("--burst", type=int, default=32)
     parser.add_argument("--slice", type=float, default=0.5, help="seconds measured")

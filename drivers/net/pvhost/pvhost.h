@@ -59,7 +59,7 @@ struct pvhost_queue {
 	int call_fd;
 	struct rte_mempool *pool; /**< Rx: where packets are received into */
 	uint32_t room;            /**< Rx: data bytes of an mbuf of the pool */
-	uint64_t rearm;           /**< Rx: what pvhost_mbuf_rearm() of a new mbuf is set to */
+	uint64_t rearm;           /**< Rx: what is copied to pvhost_mbuf_rearm() of a new mbuf */
 	struct pvq_packed_dev vq;
 	struct pvq_segs segs;
 	struct pvhost_counters count;
@@ -86,6 +86,7 @@ struct pvhost_port {
 	struct pvu_dev *dev;
 	pthread_mutex_t lock; /**< taken inside the loop's lock, never the other way round */
 	bool started;         /**< between dev_start and dev_stop */
+	bool lsc;             /**< the application wants to hear of the link */
 	uint64_t features;    /**< acknowledged by the driver */
 	uint16_t told_mtu;    /**< by the frontend; 0: never */
 	unsigned int nregions;
@@ -94,8 +95,10 @@ struct pvhost_port {
 	struct pvhost_queue *tx; /**< args.pairs of them: rings 0, 2, 4 … */
 };
 
-/** The eight bytes of an mbuf that hold data_off, refcnt, nb_segs and port, as one word. */
-static inline uint64_t *
+/** Where the eight bytes of an mbuf are that hold data_off, refcnt, nb_segs and port. They are
+ *  copied by memcpy(), as one word: other code reads the fields by their own types.
+ */
+static inline void *
 pvhost_mbuf_rearm(struct rte_mbuf *m)
 {
 	return RTE_PTR_ADD(m, offsetof(struct rte_mbuf, rearm_data));

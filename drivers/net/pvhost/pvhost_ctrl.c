@@ -218,6 +218,7 @@ on_changed(void *owner, const struct pvu_info *info)
 		.link_status = info->rings_running > 0 ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,
 	};
 	struct rte_eth_link old;
+	bool lsc;
 
 	/* What the application sets later stays. */
 	if (info->mtu != 0 && info->mtu != port->told_mtu)
@@ -229,7 +230,10 @@ on_changed(void *owner, const struct pvu_info *info)
 	rte_eth_linkstatus_set(eth_dev, &link);
 	PVHOST_LOG(INFO, "%s: link %s", port->args.iface,
 			link.link_status == RTE_ETH_LINK_UP ? "up" : "down");
-	if (eth_dev->data->dev_conf.intr_conf.lsc)
+	pthread_mutex_lock(&port->lock);
+	lsc = port->lsc;
+	pthread_mutex_unlock(&port->lock);
+	if (lsc)
 		rte_eth_dev_callback_process(eth_dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 

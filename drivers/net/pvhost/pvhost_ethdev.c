@@ -14,8 +14,13 @@
 RTE_LOG_REGISTER(pvhost_logtype, pmd.net.pvhost, NOTICE);
 
 static int
-dev_configure(struct rte_eth_dev *eth_dev __rte_unused)
+dev_configure(struct rte_eth_dev *eth_dev)
 {
+	struct pvhost_port *port = eth_dev->data->dev_private;
+
+	pthread_mutex_lock(&port->lock);
+	port->lsc = eth_dev->data->dev_conf.intr_conf.lsc;
+	pthread_mutex_unlock(&port->lock);
 	return 0;
 }
 
@@ -178,9 +183,11 @@ static uint64_t
 new_mbuf_rearm(uint16_t port_id)
 {
 	struct rte_mbuf m = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = port_id };
+	uint64_t rearm;
 
 	rte_mbuf_refcnt_set(&m, 1);
-	return *pvhost_mbuf_rearm(&m);
+	memcpy(&rearm, pvhost_mbuf_rearm(&m), sizeof(rearm));
+	return rearm;
 }
 
 static int

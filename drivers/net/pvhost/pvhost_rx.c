@@ -20,7 +20,7 @@
 static inline void
 mbuf_init(struct rte_mbuf *m, uint64_t rearm, uint32_t len)
 {
-	*pvhost_mbuf_rearm(m) = rearm;
+	memcpy(pvhost_mbuf_rearm(m), &rearm, sizeof(rearm));
 	m->ol_flags = 0;
 	m->packet_type = RTE_PTYPE_UNKNOWN;
 	m->pkt_len = len;
@@ -108,7 +108,7 @@ alloc_chain(struct pvhost_queue *q, uint32_t len)
 		nb_segs++;
 	} while (left > 0);
 	head->pkt_len = len;
-	*pvhost_mbuf_rearm(head) = q->rearm;
+	memcpy(pvhost_mbuf_rearm(head), &q->rearm, sizeof(q->rearm));
 	head->nb_segs = nb_segs;
 	return head;
 }
