@@ -223,3 +223,20 @@ run_tests(const char *suite, const struct test_case *cases, unsigned int count)
 	CU_cleanup_registry();
 	return failures != 0;
 }
+
+void
+owner_running(struct owner *o, struct peer *peer, struct peer_ring *ring, uint64_t features,
+		size_t size)
+{
+	owner_ready(o, peer, features, size);
+	peer_ring_place(ring, 0, 64, features & F_PACKED, 0x1000);
+	CU_ASSERT_EQUAL(peer_ring_start(peer, ring), 0);
+	CU_ASSERT_TRUE(o->rings[0].running);
+}
+
+void
+owner_stopped(struct owner *o, struct peer *peer, struct peer_ring *ring)
+{
+	peer_ring_free(ring);
+	owner_done(o, peer);
+}

@@ -65,6 +65,10 @@ void owner_pump(void *arg);
 /* The two together, negotiated, with memory of @p size bytes: rings can be started. */
 void owner_ready(struct owner *o, struct peer *peer, uint64_t features, size_t size);
 void owner_done(struct owner *o, struct peer *peer);
+/* As these two, with ring 0 of 64 entries running meanwhile. */
+void owner_running(struct owner *o, struct peer *peer, struct peer_ring *ring, uint64_t features,
+		size_t size);
+void owner_stopped(struct owner *o, struct peer *peer, struct peer_ring *ring);
 
 /* A file name in a folder of its own, removed at exit. */
 const char *test_path(const char *name);

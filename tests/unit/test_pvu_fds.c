@@ -23,17 +23,13 @@ static struct peer_ring ring;
 static void
 running(uint64_t features)
 {
-	owner_ready(&o, &p, features, MEM);
-	peer_ring_place(&ring, 0, 64, features & F_PACKED, 0x1000);
-	CU_ASSERT_EQUAL(peer_ring_start(&p, &ring), 0);
-	CU_ASSERT_TRUE(o.rings[0].running);
+	owner_running(&o, &p, &ring, features, MEM);
 }
 
 static void
 done(void)
 {
-	peer_ring_free(&ring);
-	owner_done(&o, &p);
+	owner_stopped(&o, &p, &ring);
 }
 
 /* Every request number there is and some beyond, with eight descriptors, a thousand times. */
