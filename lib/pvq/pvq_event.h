@@ -7,78 +7,64 @@
 
 /**
  * @file
- * Kick and call suppression of the packed device half (virtio 1.2, sections 2.8.10 and 2.8.14).
- *
- * An event suppression structure {off_wrap, flags} is one aligned 4-byte word and is read and
- * written as one.
+ * Kick and call suppression: the arithmetic that both sides share. The verbs are each half's own:
+ * must_call, enable_kick and disable_kick of the device; must_kick, enable_cb and disable_cb of
+ * the driver.
  */
 
-#include "pvq_packed_dev.h"
+#include "pvq_packed.h"
 
+/** Split ring (2.7.7, 2.7.10): has the event index been passed by the last @p count entries?
+ *  @param event what the other side wrote
+ *  @param now the index behind the newest entry
+ *  @param count entries since this was last asked; more than a lap of the index: certainly
+ */
+static inline bool
+pvq_split_event_passed(uint16_t event, uint16_t now, uint64_t count)
+{
+	return (uint16_t)(now - event - 1) < count;
+}
+
+/** An event suppression structure {off_wrap, flags} (2.8.14): one aligned 4-byte word, read and
+ *  written as one.
+ */
 static inline uint32_t *
-pvq_event_word(struct vring_packed_desc_event *event)
+pvq_packed_event_word(struct vring_packed_desc_event *event)
 {
 	return (uint32_t *)(void *)event;
 }
 
 static inline uint32_t
-pvq_event_word_make(uint16_t off_wrap, uint16_t flags)
+pvq_packed_event_make(struct pvq_cursor c, uint16_t flags)
 {
-	return off_wrap | (uint32_t)flags << 16;
+	return pvq_cursor_pack(c) | (uint32_t)flags << 16;
 }
 
-/** Does the driver want a call for what was flushed since this was last asked? */
+/** Packed ring (2.8.10, 2.8.14): is the event that @p word asks for among the last @p count slots?
+ *  @param word what the other side wrote
+ *  @param event_idx VIRTIO_RING_F_EVENT_IDX is negotiated
+ *  @param now the slot behind the newest one
+ *  @param count slots since this was last asked; more than two laps: certainly
+ */
 static inline bool
-pvq_packed_must_call(struct pvq_packed_dev *vq)
+pvq_packed_event_passed(
+		uint32_t word, bool event_idx, struct pvq_cursor now, uint64_t count, uint16_t size)
 {
-	uint32_t used = vq->nb_unsignalled;
 	struct pvq_cursor event;
-	uint32_t word;
 
-	if (used == 0)
-		return false;
-	vq->nb_unsignalled = 0;
-	pvq_full_fence(); /* C: used words before the driver's wish is read */
-	word = pvq_load(pvq_event_word(vq->driver_event));
 	switch (word >> 16) {
 	case VRING_PACKED_EVENT_FLAG_DISABLE:
 		return false;
 	case VRING_PACKED_EVENT_FLAG_DESC:
-		if (!vq->event_idx)
+		if (!event_idx)
 			return true;
 		event = pvq_cursor_unpack((uint16_t)word);
-		/* The slot asked for is one of the last @p used before vq->used, or ahead of it. */
-		pvq_cursor_advance(&event, 1, vq->size);
-		return pvq_cursor_distance(event, vq->used, vq->size) < used;
+		/* The slot asked for is one of the last @p count before now, or ahead of it. */
+		pvq_cursor_advance(&event, 1, size);
+		return pvq_cursor_distance(event, now, size) < count;
 	default:
 		return true;
 	}
-}
-
-/** Tell the driver that the ring is polled. */
-static inline void
-pvq_packed_disable_kick(struct pvq_packed_dev *vq)
-{
-	pvq_store(pvq_event_word(vq->device_event),
-			pvq_event_word_make(0, VRING_PACKED_EVENT_FLAG_DISABLE));
-}
-
-/** Ask the driver for a kick with the next buffer.
- *  @return true: wait for it; false: a buffer is there already, and its kick may never come.
- */
-static inline bool
-pvq_packed_enable_kick(struct pvq_packed_dev *vq)
-{
-	uint16_t flags = vq->event_idx ? VRING_PACKED_EVENT_FLAG_DESC
-				       : VRING_PACKED_EVENT_FLAG_ENABLE;
-	uint64_t word;
-
-	pvq_store(pvq_event_word(vq->device_event),
-			pvq_event_word_make(pvq_cursor_pack(vq->avail), flags));
-	pvq_full_fence(); /* D: armed before the ring is looked at again */
-	word = pvq_load(pvq_packed_word(&vq->desc[vq->avail.idx]));
-	return (pvq_packed_word_flags(word) & (PVQ_F_AVAIL | PVQ_F_USED)) !=
-	       pvq_packed_avail_flags(vq->avail.wrap);
 }
 
 #endif /* PVQ_EVENT_H */

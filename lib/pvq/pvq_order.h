@@ -26,6 +26,8 @@
  */
 
 #include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "virtqueues are little-endian");
 
@@ -50,6 +52,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "virtqueues are little
 
 /** Write a word that the other side may read, whole. */
 #define pvq_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+
+/** Write two 4-byte words that lie side by side, in one store of 8 bytes. Only 4-byte alignment is
+ *  needed, so the other side may see the one without the other.
+ */
+#define pvq_store_pair(p, low, high)                                                               \
+	memcpy((p), &(uint64_t){ (uint32_t)(low) | (uint64_t)(high) << 32 }, sizeof(uint64_t))
 
 /** Write a word; nothing earlier is seen after it. */
 #define pvq_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)

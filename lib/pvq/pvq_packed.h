@@ -7,22 +7,12 @@
 
 /**
  * @file
- * What both halves of a packed virtqueue share: positions, flags, words, chains.
+ * What both halves of a packed virtqueue share: positions, flags, words.
  * Virtio 1.2, section 2.8 "Packed Virtqueues".
  */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "pvq_chain.h"
 
-#include <linux/virtio_ring.h>
-
-/** Largest packed ring (2.8.10.1). */
-#define PVQ_PACKED_MAX_SIZE 32768
-
-#define PVQ_F_NEXT VRING_DESC_F_NEXT
-#define PVQ_F_WRITE VRING_DESC_F_WRITE
-#define PVQ_F_INDIRECT VRING_DESC_F_INDIRECT
 #define PVQ_F_AVAIL (1u << VRING_PACKED_DESC_F_AVAIL)
 #define PVQ_F_USED (1u << VRING_PACKED_DESC_F_USED)
 
@@ -122,19 +112,20 @@ pvq_packed_word_flags(uint64_t word)
 	return (uint16_t)(word >> 48);
 }
 
-/** One contiguous piece of a buffer, in driver addresses. */
-struct pvq_seg {
-	uint64_t addr;
-	uint32_t len;
-	bool write; /**< the device may only write it; otherwise it may only read it */
-};
+/** Is the descriptor with @p word available on a lap with wrap counter @p wrap? */
+static inline bool
+pvq_packed_is_avail(uint64_t word, bool wrap)
+{
+	return (pvq_packed_word_flags(word) & (PVQ_F_AVAIL | PVQ_F_USED)) ==
+	       pvq_packed_avail_flags(wrap);
+}
 
-/** One buffer: the private copy of a descriptor chain. */
-struct pvq_chain {
-	uint16_t id;    /**< buffer id, that of the chain's last descriptor */
-	uint16_t ndesc; /**< ring slots it takes: what a used entry has to skip */
-	uint16_t nsegs; /**< valid entries of segs */
-	struct pvq_seg *segs;
-};
+/** Is the descriptor with @p word used on a lap with wrap counter @p wrap? */
+static inline bool
+pvq_packed_is_used(uint64_t word, bool wrap)
+{
+	return (pvq_packed_word_flags(word) & (PVQ_F_AVAIL | PVQ_F_USED)) ==
+	       pvq_packed_used_flags(wrap);
+}
 
 #endif /* PVQ_PACKED_H */

@@ -10,12 +10,14 @@
 int
 pvq_packed_dev_init(struct pvq_packed_dev *vq, const struct pvq_packed_dev_conf *conf)
 {
-	if (conf->size == 0 || conf->size > PVQ_PACKED_MAX_SIZE || conf->base.idx >= conf->size)
+	if (conf->size == 0 || conf->size > PVQ_MAX_SIZE || conf->base.idx >= conf->size)
 		return -EINVAL;
 	*vq = (struct pvq_packed_dev){
 		.desc = conf->desc,
 		.driver_event = conf->driver_event,
 		.device_event = conf->device_event,
+		.desc_addr = conf->desc_addr,
+		.device_addr = conf->device_addr,
 		.size = conf->size,
 		.avail = conf->base,
 		.used = conf->base,
@@ -35,26 +37,27 @@ pvq_packed_dev_fini(struct pvq_packed_dev *vq)
 	vq->shadow_used = NULL;
 }
 
-uint32_t
-pvq_packed_dev_segs(uint16_t size)
+int
+pvq_packed_dev_place(struct pvq_packed_dev_conf *conf, uint64_t desc_addr, uint64_t driver_addr,
+		uint64_t device_addr)
 {
-	/* One buffer has at most size segments; a packet over several buffers wants some more. */
-	return size < 512 ? 1024 : 2u * size;
+	struct pvq_mem_cache mem;
+
+	if (desc_addr % 16 != 0 || driver_addr % 4 != 0 || device_addr % 4 != 0)
+		return -EINVAL;
+	pvq_mem_cache_init(&mem, conf->mem);
+	conf->desc = pvq_mem_whole(&mem, desc_addr, conf->size * sizeof(conf->desc[0]));
+	conf->driver_event = pvq_mem_whole(&mem, driver_addr, sizeof(*conf->driver_event));
+	conf->device_event = pvq_mem_whole(&mem, device_addr, sizeof(*conf->device_event));
+	conf->desc_addr = desc_addr;
+	conf->device_addr = device_addr;
+	return conf->desc && conf->driver_event && conf->device_event ? 0 : -EFAULT;
 }
 
-static int
-append_seg(struct pvq_chain *chain, struct pvq_segs *segs, uint64_t addr, uint32_t len,
-		uint16_t flags)
+static struct pvq_seg
+desc_seg(uint64_t addr, uint32_t len, uint16_t flags)
 {
-	if (segs->n == segs->cap)
-		return -EINVAL;
-	segs->seg[segs->n++] = (struct pvq_seg){
-		.addr = addr,
-		.len = len,
-		.write = (flags & PVQ_F_WRITE) != 0,
-	};
-	chain->nsegs++;
-	return 1;
+	return (struct pvq_seg){ .addr = addr, .len = len, .write = (flags & PVQ_F_WRITE) != 0 };
 }
 
 /* 2.8.19: in a table only WRITE counts, and the table's length alone tells where it ends. */
@@ -70,7 +73,7 @@ append_table(struct pvq_packed_dev *vq, struct pvq_chain *chain, struct pvq_segs
 	for (uint32_t off = 0; off < len; off += sizeof(d)) {
 		if (pvq_mem_read(&vq->mem, addr + off, &d, sizeof(d)) < 0)
 			return -EINVAL;
-		ret = append_seg(chain, segs, d.addr, d.len, d.flags);
+		ret = pvq_chain_append(chain, segs, desc_seg(d.addr, d.len, d.flags));
 		if (ret < 0)
 			return ret;
 	}
@@ -100,7 +103,7 @@ append_chain(struct pvq_packed_dev *vq, struct pvq_chain *chain, struct pvq_segs
 			return append_table(vq, chain, segs, addr, len);
 		}
 		/* Without room, too, the walk goes on to the end: id and ndesc have to be right. */
-		if (append_seg(chain, segs, addr, len, flags) < 0)
+		if (pvq_chain_append(chain, segs, desc_seg(addr, len, flags)) < 0)
 			ret = -EINVAL;
 		if (!(flags & PVQ_F_NEXT))
 			return ret;
@@ -120,8 +123,7 @@ pvq_packed_next_avail(struct pvq_packed_dev *vq, struct pvq_chain *chain, struct
 	if (vq->taken == vq->size)
 		return 0;
 	word = pvq_load(pvq_packed_word(&vq->desc[c.idx]));
-	if ((pvq_packed_word_flags(word) & (PVQ_F_AVAIL | PVQ_F_USED)) !=
-			pvq_packed_avail_flags(c.wrap))
+	if (!pvq_packed_is_avail(word, c.wrap))
 		return 0;
 	pvq_read_barrier(); /* A: the chain after the head's flags */
 	*chain = (struct pvq_chain){ .segs = &segs->seg[segs->n] };
@@ -129,4 +131,18 @@ pvq_packed_next_avail(struct pvq_packed_dev *vq, struct pvq_chain *chain, struct
 	vq->avail = c;
 	vq->taken += chain->ndesc;
 	return ret;
+}
+
+void
+pvq_packed_mark_used(const struct pvq_packed_dev *vq, const struct pvq_dirty *dirty,
+		struct pvq_cursor end)
+{
+	const uint64_t each = sizeof(vq->desc[0]);
+	uint32_t n = pvq_cursor_distance(vq->used, end, vq->size);
+	uint32_t to_end = vq->size - vq->used.idx;
+	uint32_t first = n < to_end ? n : to_end;
+
+	pvq_dirty_mark(dirty, vq->desc_addr + vq->used.idx * each, first * each);
+	if (n > first)
+		pvq_dirty_mark(dirty, vq->desc_addr, (n - first) * each);
 }

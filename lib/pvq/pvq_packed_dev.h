@@ -10,11 +10,15 @@
  * The device half of a packed virtqueue (virtio 1.2, section 2.8).
  *
  * Verbs: *next_avail* takes a buffer off the ring, *push_used* notes that it is done with,
- * *flush_used* gives all noted buffers back, *must_call* (pvq_event.h) says whether the driver
- * wants to be told. One thread at a time works on a ring. Whatever the driver writes, every field
+ * *flush_used* gives all noted buffers back, *must_call* says whether the driver wants to
+ * be told. One thread at a time works on a ring. Whatever the driver writes, every field
  * is read once, every walk is bounded by the ring's size, and nothing beyond the ring is touched.
+ *
+ * What the owner writes into buffers it marks itself (pvq_dirty_segs()), before it flushes.
  */
 
+#include "pvq_dirty.h"
+#include "pvq_event.h"
 #include "pvq_mem.h"
 #include "pvq_order.h"
 #include "pvq_packed.h"
@@ -26,20 +30,6 @@ struct pvq_used_elem {
 	uint16_t ndesc; /**< ring slots of the buffer */
 };
 
-/** A buffer of one direct descriptor. */
-struct pvq_single {
-	uint64_t addr; /**< driver address */
-	uint32_t len;
-	uint16_t id;
-};
-
-/** Room for the segments of the chains that are worked on at one time. */
-struct pvq_segs {
-	struct pvq_seg *seg;
-	uint32_t n;   /**< entries in use; the owner sets it to 0 when it is done with the chains */
-	uint32_t cap; /**< entries there are; see pvq_packed_dev_segs() */
-};
-
 struct pvq_packed_dev {
 	struct vring_packed_desc *desc;
 	struct pvq_cursor avail; /**< next slot to take */
@@ -48,11 +38,13 @@ struct pvq_packed_dev {
 	uint16_t taken; /**< slots taken and not given back yet, at most size */
 	uint16_t nb_shadow_used;
 	bool event_idx;                    /**< VIRTIO_RING_F_EVENT_IDX is negotiated */
-	uint32_t nb_unsignalled;           /**< slots used since must_call was last asked */
+	uint64_t nb_unsignalled;           /**< slots used since must_call was last asked */
 	struct pvq_used_elem *shadow_used; /**< size entries */
 	struct pvq_mem_cache mem;
 	struct vring_packed_desc_event *driver_event; /**< written by the driver: calls */
 	struct vring_packed_desc_event *device_event; /**< written by the device: kicks */
+	uint64_t desc_addr;                           /**< driver address of the ring, for marks */
+	uint64_t device_addr; /**< driver address of device_event, for marks */
 };
 
 /** Where a ring is and how it is set up. */
@@ -60,11 +52,22 @@ struct pvq_packed_dev_conf {
 	struct vring_packed_desc *desc;               /**< host address, 16-byte aligned */
 	struct vring_packed_desc_event *driver_event; /**< host address, 4-byte aligned */
 	struct vring_packed_desc_event *device_event; /**< host address, 4-byte aligned */
-	uint16_t size;                                /**< slots, 1..PVQ_PACKED_MAX_SIZE */
+	uint16_t size;                                /**< slots, 1..PVQ_MAX_SIZE */
 	struct pvq_cursor base; /**< first slot to take; slot 0 and wrap 1 for a fresh ring */
 	bool event_idx;
 	const struct pvq_mem *mem; /**< must outlive the ring */
+	uint64_t desc_addr;        /**< of desc; only marks (pvq_dirty.h) need it */
+	uint64_t device_addr;      /**< of device_event; only marks need it */
 };
+
+/** Look the ring up in @p conf->mem, by driver addresses: once, when it is set up. When the table
+ *  changes, do it again and set the ring up anew from where it was.
+ *  @param conf in: size and mem; out: all that has to do with where the ring is
+ *  @return 0; -EINVAL: an address is not aligned (2.8.10.1); -EFAULT: a part is not wholly in one
+ *          region
+ */
+int pvq_packed_dev_place(struct pvq_packed_dev_conf *conf, uint64_t desc_addr, uint64_t driver_addr,
+		uint64_t device_addr);
 
 /** Set up a ring; no shared memory is touched.
  *  @return 0, -EINVAL for a size or base outside its range, -ENOMEM.
@@ -73,9 +76,6 @@ int pvq_packed_dev_init(struct pvq_packed_dev *vq, const struct pvq_packed_dev_c
 
 /** Free what pvq_packed_dev_init() allocated. */
 void pvq_packed_dev_fini(struct pvq_packed_dev *vq);
-
-/** The capacity of struct pvq_segs that a ring of @p size slots asks for. */
-uint32_t pvq_packed_dev_segs(uint16_t size);
 
 /** Take the next available buffer of any shape: direct, chained, indirect (2.8.8, 2.8.19).
  *
@@ -172,6 +172,21 @@ pvq_packed_push_used(struct pvq_packed_dev *vq, uint16_t id, uint32_t len, uint1
 	};
 }
 
+/** As pvq_packed_push_used(), on a ring with VIRTIO_F_IN_ORDER: one used entry closes all that is
+ *  noted in this batch (2.8.7). It says of the buffers before this one that they are fully used:
+ *  so they were either only read, or filled to their last byte.
+ */
+static inline void
+pvq_packed_push_in_order(struct pvq_packed_dev *vq, uint16_t id, uint32_t len, uint16_t ndesc)
+{
+	struct pvq_used_elem *e = vq->shadow_used;
+
+	e->ndesc = ndesc + (vq->nb_shadow_used > 0 ? e->ndesc : 0);
+	e->id = id;
+	e->len = len;
+	vq->nb_shadow_used = 1;
+}
+
 /** As pvq_packed_push_used() for @p n buffers that pvq_packed_next_singles() took.
  *  @param written their len says how much was written into them; otherwise it was nothing
  */
@@ -199,14 +214,20 @@ pvq_packed_used_word(const struct pvq_used_elem *e, bool wrap)
 	return pvq_packed_word_make(e->len, e->id, flags);
 }
 
+/** Mark the used entries from the last flush up to @p end. */
+void pvq_packed_mark_used(const struct pvq_packed_dev *vq, const struct pvq_dirty *dirty,
+		struct pvq_cursor end);
+
 /** Give all noted buffers back, in the order they were noted.
  *
  *  One write barrier for the batch; then each used entry is published by one store of the whole
  *  word {len, id, flags}; the first one, which the driver polls, is stored last. So a driver sees
  *  the batch at once, and one that looks beyond the first never sees half an entry.
+ *
+ *  @param dirty who is told of the writes, or the constant NULL
  */
 static inline void
-pvq_packed_flush_used(struct pvq_packed_dev *vq)
+pvq_packed_flush_used(struct pvq_packed_dev *vq, const struct pvq_dirty *dirty)
 {
 	/* Local copies: as far as the compiler knows, a store to the ring may change *vq. */
 	const struct pvq_used_elem *e = vq->shadow_used;
@@ -229,11 +250,54 @@ pvq_packed_flush_used(struct pvq_packed_dev *vq)
 			break;
 		pvq_publish(pvq_packed_word(&desc[cur.idx]), pvq_packed_used_word(e, cur.wrap));
 	}
+	if (dirty != NULL)
+		pvq_packed_mark_used(vq, dirty, cur);
 	pvq_publish(pvq_packed_word(&desc[head.idx]), head_word);
+	pvq_dirty_mark(dirty, vq->desc_addr + head.idx * sizeof(*desc), sizeof(*desc));
 	vq->used = cur;
 	vq->taken -= slots;
 	vq->nb_unsignalled += slots;
 	vq->nb_shadow_used = 0;
+}
+
+/** Does the driver want a call for what was flushed since this was last asked? */
+static inline bool
+pvq_packed_must_call(struct pvq_packed_dev *vq)
+{
+	uint64_t count = vq->nb_unsignalled;
+
+	if (count == 0)
+		return false;
+	vq->nb_unsignalled = 0;
+	pvq_full_fence(); /* C: used words before the driver's wish is read */
+	return pvq_packed_event_passed(pvq_load(pvq_packed_event_word(vq->driver_event)),
+			vq->event_idx, vq->used, count, vq->size);
+}
+
+/** Tell the driver that the ring is polled. */
+static inline void
+pvq_packed_disable_kick(struct pvq_packed_dev *vq, const struct pvq_dirty *dirty)
+{
+	pvq_store(pvq_packed_event_word(vq->device_event),
+			(uint32_t)VRING_PACKED_EVENT_FLAG_DISABLE << 16);
+	pvq_dirty_mark(dirty, vq->device_addr, sizeof(*vq->device_event));
+}
+
+/** Ask the driver for a kick with the next buffer.
+ *  @return true: wait for it; false: a buffer is there already, and its kick may never come.
+ */
+static inline bool
+pvq_packed_enable_kick(struct pvq_packed_dev *vq, const struct pvq_dirty *dirty)
+{
+	uint16_t flags = vq->event_idx ? VRING_PACKED_EVENT_FLAG_DESC
+				       : VRING_PACKED_EVENT_FLAG_ENABLE;
+	uint64_t word;
+
+	pvq_store(pvq_packed_event_word(vq->device_event), pvq_packed_event_make(vq->avail, flags));
+	pvq_dirty_mark(dirty, vq->device_addr, sizeof(*vq->device_event));
+	pvq_full_fence(); /* D: armed before the ring is looked at again */
+	word = pvq_load(pvq_packed_word(&vq->desc[vq->avail.idx]));
+	return !pvq_packed_is_avail(word, vq->avail.wrap);
 }
 
 #endif /* PVQ_PACKED_DEV_H */

@@ -35,7 +35,7 @@ store_word(const struct batch *b, unsigned int i)
 static void
 flush_used(struct batch *b)
 {
-	pvq_packed_flush_used(&b->p.dev);
+	pvq_packed_flush_used(&b->p.dev, NULL);
 }
 
 /* Ids and lengths of all, the barrier, the flags of all, the head's last. */

@@ -40,6 +40,11 @@ void record_barrier(enum record_kind kind);
 #define pvq_load(p) RECORD_LOAD(p, false)
 #define pvq_load_acquire(p) RECORD_LOAD(p, true)
 #define pvq_store(p, v) record_store((p), (v), sizeof(*(p)), false)
+#define pvq_store_pair(p, low, high)                                                               \
+	({                                                                                         \
+		record_store((p), (low), 4, false);                                                \
+		record_store((uint8_t *)(p) + 4, (high), 4, false);                                \
+	})
 #define pvq_store_release(p, v) record_store((p), (v), sizeof(*(p)), true)
 #define pvq_publish(p, v) pvq_store(p, v)
 #define pvq_read_barrier() record_barrier(RECORD_READ_BARRIER)

@@ -183,7 +183,7 @@ c_must_call(void)
 			pvq_packed_push_used(&p.dev, chain.id, 0, 1);
 		}
 		record_begin();
-		pvq_packed_flush_used(&p.dev);
+		pvq_packed_flush_used(&p.dev, NULL);
 		CU_ASSERT_TRUE(pvq_packed_must_call(&p.dev));
 		record_end();
 		fence = find(RECORD_FULL_FENCE, 0);
@@ -206,14 +206,14 @@ d_enable_kick(void)
 		if (waiting)
 			post(1, 1);
 		record_begin();
-		CU_ASSERT_EQUAL(pvq_packed_enable_kick(&p.dev), !waiting);
+		CU_ASSERT_EQUAL(pvq_packed_enable_kick(&p.dev, NULL), !waiting);
 		record_end();
 		CU_ASSERT_EQUAL_FATAL(recording.n, 3);
 		check_access(0, RECORD_STORE, p.drv.device_event, 4);
 		CU_ASSERT_EQUAL(recording.step[1].kind, RECORD_FULL_FENCE);
 		check_access(2, RECORD_LOAD, word_of(2 * SIZE - 1), 8);
 		record_begin();
-		pvq_packed_disable_kick(&p.dev);
+		pvq_packed_disable_kick(&p.dev, NULL);
 		record_end();
 		CU_ASSERT_EQUAL(recording.n, 1);
 		check_access(0, RECORD_STORE, p.drv.device_event, 4);

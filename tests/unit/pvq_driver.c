@@ -186,7 +186,7 @@ pvq_pair_init(struct pvq_pair *p, uint16_t size, uint64_t start, bool event_idx)
 {
 	struct pvq_packed_dev_conf conf = { .size = size, .event_idx = event_idx, .mem = &p->mem };
 
-	*p = (struct pvq_pair){ .segs.cap = pvq_packed_dev_segs(size) };
+	*p = (struct pvq_pair){ .segs.cap = pvq_segs_cap(size) };
 	pvq_mem_init(&p->mem, p->region, 0);
 	pvq_driver_init(&p->drv, size, start);
 	conf.desc = p->drv.desc;

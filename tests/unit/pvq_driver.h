@@ -16,7 +16,6 @@
 
 #include <CUnit/CUnit.h>
 
-#include "pvq_event.h"
 #include "pvq_packed_dev.h"
 
 /** Run @p tests, which ends with CU_TEST_INFO_NULL. @return main()'s exit status */

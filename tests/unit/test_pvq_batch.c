@@ -53,7 +53,7 @@ pk14_batches_end_with_the_ring(void)
 				CU_ASSERT_FATAL(got[i].addr == taken && got[i].len == taken + 1);
 				pvq_packed_push_used(&h.dev, got[i].id, i * 60, 1);
 			}
-			pvq_packed_flush_used(&h.dev);
+			pvq_packed_flush_used(&h.dev, NULL);
 			for (uint16_t i = 0; i < n; i++) {
 				CU_ASSERT_TRUE_FATAL(pvq_driver_poll(&h.drv, &used));
 				CU_ASSERT_FATAL(used.id == got[i].id && used.len == i * 60u);
@@ -133,8 +133,8 @@ batches_are_single_steps(void)
 			CU_ASSERT_FATAL(a.dev.taken <= size);
 			CU_ASSERT_FATAL(a.dev.taken == b.dev.taken);
 			pos += a.dev.taken;
-			pvq_packed_flush_used(&a.dev);
-			pvq_packed_flush_used(&b.dev);
+			pvq_packed_flush_used(&a.dev, NULL);
+			pvq_packed_flush_used(&b.dev, NULL);
 			CU_ASSERT_FATAL(pvq_cursor_pack(a.dev.avail) ==
 					pvq_cursor_pack(b.dev.avail));
 			CU_ASSERT_FATAL(pvq_cursor_pack(a.dev.used) == pvq_cursor_pack(b.dev.used));
@@ -180,7 +180,7 @@ rewind_takes_all_back(void)
 			if (i < 2)
 				pvq_packed_rewind(&h.dev, mark);
 		}
-		pvq_packed_flush_used(&h.dev);
+		pvq_packed_flush_used(&h.dev, NULL);
 		for (unsigned int i = 0; i < 3; i++) {
 			CU_ASSERT_TRUE_FATAL(pvq_driver_poll(&h.drv, &used));
 			CU_ASSERT_FATAL(used.id == id[i] && used.len == 7 + i);
@@ -232,7 +232,7 @@ flush_nothing(void)
 	begin(&h, 5, 3);
 	add_single(&h, 1);
 	memcpy(before, h.drv.desc, sizeof(before));
-	pvq_packed_flush_used(&h.dev);
+	pvq_packed_flush_used(&h.dev, NULL);
 	CU_ASSERT_EQUAL(memcmp(before, h.drv.desc, sizeof(before)), 0);
 	CU_ASSERT_EQUAL(pvq_cursor_pack(h.dev.used), 0x8003);
 	pvq_pair_fini(&h);

@@ -91,7 +91,7 @@ next_lap_too_early(void)
 			CU_ASSERT_EQUAL(p.dev.taken, size);
 			/* One given back is room for one more; its chain is cut there. */
 			pvq_packed_push_used(&p.dev, 0, 0, 1);
-			pvq_packed_flush_used(&p.dev);
+			pvq_packed_flush_used(&p.dev, NULL);
 			write_slot(start + size, 77, N);
 			CU_ASSERT_EQUAL(pvq_pair_take(&p, &chain), -EINVAL);
 			CU_ASSERT_TRUE(chain.ndesc == 1 && chain.id == 77);
@@ -114,13 +114,13 @@ flags_that_flip_back(void)
 	pvq_driver_write(&p.drv, 2, TABLE, 32, 1, 0);
 	CU_ASSERT_EQUAL(pvq_pair_take(&p, &chain), 0);
 	CU_ASSERT_EQUAL(pvq_packed_next_singles(&p.dev, &single, 1, false), 0);
-	CU_ASSERT_EQUAL(pvq_packed_enable_kick(&p.dev), true);
+	CU_ASSERT_EQUAL(pvq_packed_enable_kick(&p.dev, NULL), true);
 	write_slot(2, 1, 0);
 	CU_ASSERT_EQUAL(pvq_pair_take(&p, &chain), 1);
 	pvq_driver_write(&p.drv, 2, 0, 0, 99, N);
 	CU_ASSERT_EQUAL(pvq_pair_take(&p, &chain), 0);
 	pvq_packed_push_used(&p.dev, 1, 32, 1);
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	CU_ASSERT_EQUAL(*pvq_packed_word(&p.drv.desc[2]), pvq_packed_word_make(32, 1, 0x8082));
 	pvq_pair_fini(&p);
 }
@@ -156,7 +156,7 @@ repeated_ids(void)
 		CU_ASSERT_EQUAL(chain.id, 0xfff0);
 		pvq_packed_push_used(&p.dev, chain.id, i, 1);
 	}
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	for (unsigned int i = 0; i < 8; i++)
 		CU_ASSERT_EQUAL(*pvq_packed_word(&p.drv.desc[i]),
 				pvq_packed_word_make(i, 0xfff0, i > 0 ? 0x8082 : 0x8080));
@@ -182,7 +182,7 @@ endless_supply_of_bad_buffers(void)
 			CU_ASSERT_FATAL(++n <= 256);
 		}
 		CU_ASSERT_EQUAL(p.dev.taken, 256);
-		pvq_packed_flush_used(&p.dev);
+		pvq_packed_flush_used(&p.dev, NULL);
 		CU_ASSERT_EQUAL(p.dev.taken, 0);
 		pvq_pair_fini(&p);
 	}
@@ -220,8 +220,8 @@ too_many_segments(void)
 static void
 room_for_any_buffer(void)
 {
-	for (uint32_t size = 1; size <= PVQ_PACKED_MAX_SIZE; size++)
-		CU_ASSERT_FATAL(pvq_packed_dev_segs(size) >= size);
+	for (uint32_t size = 1; size <= PVQ_MAX_SIZE; size++)
+		CU_ASSERT_FATAL(pvq_segs_cap(size) >= size);
 }
 
 int

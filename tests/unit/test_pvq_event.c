@@ -26,7 +26,7 @@ pass(uint32_t n, uint32_t chain)
 		pvq_driver_add(&p.drv, seg, part, 0);
 		CU_ASSERT_EQUAL_FATAL(pvq_pair_take(&p, &c), 1);
 		pvq_packed_push_used(&p.dev, c.id, 0, c.ndesc);
-		pvq_packed_flush_used(&p.dev);
+		pvq_packed_flush_used(&p.dev, NULL);
 		CU_ASSERT_TRUE_FATAL(pvq_driver_poll(&p.drv, &used));
 		n -= part;
 	}
@@ -35,7 +35,7 @@ pass(uint32_t n, uint32_t chain)
 static void
 driver_wants(uint16_t off_wrap, uint16_t flags)
 {
-	pvq_store(pvq_event_word(p.drv.driver_event), off_wrap | (uint32_t)flags << 16);
+	pvq_store(pvq_packed_event_word(p.drv.driver_event), off_wrap | (uint32_t)flags << 16);
 }
 
 /* Slot @p pos as an event offset and wrap counter. */
@@ -175,7 +175,7 @@ event_beyond_the_ring(void)
 static uint32_t
 device_wants(void)
 {
-	return pvq_load(pvq_event_word(p.drv.device_event));
+	return pvq_load(pvq_packed_event_word(p.drv.device_event));
 }
 
 static void
@@ -188,14 +188,14 @@ nt07_enable_and_disable(void)
 		for (unsigned int round = 0; round < 20; round++) {
 			uint32_t want = flag | at(p.drv.avail);
 
-			pvq_packed_disable_kick(&p.dev);
+			pvq_packed_disable_kick(&p.dev, NULL);
 			CU_ASSERT_EQUAL(device_wants(), 0x10000);
-			CU_ASSERT_TRUE(pvq_packed_enable_kick(&p.dev));
+			CU_ASSERT_TRUE(pvq_packed_enable_kick(&p.dev, NULL));
 			CU_ASSERT_EQUAL(device_wants(), want);
 			/* the same again, and without a step in between */
-			pvq_packed_disable_kick(&p.dev);
+			pvq_packed_disable_kick(&p.dev, NULL);
 			CU_ASSERT_EQUAL(device_wants(), 0x10000);
-			CU_ASSERT_TRUE(pvq_packed_enable_kick(&p.dev));
+			CU_ASSERT_TRUE(pvq_packed_enable_kick(&p.dev, NULL));
 			CU_ASSERT_EQUAL(device_wants(), want);
 			pass(1 + round % 3, 3);
 		}
@@ -215,20 +215,20 @@ enable_looks_again(void)
 			struct pvq_driver_used used;
 			struct pvq_chain chain;
 
-			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev));
+			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev, NULL));
 			while (pvq_driver_add(&p.drv, &seg, 1, 0) >= 0)
-				CU_ASSERT_FALSE_FATAL(pvq_packed_enable_kick(&p.dev));
+				CU_ASSERT_FALSE_FATAL(pvq_packed_enable_kick(&p.dev, NULL));
 			for (uint16_t i = 0; i < size; i++) {
 				uint64_t next = p.drv.used + i; /* not given back yet */
 
-				CU_ASSERT_FALSE_FATAL(pvq_packed_enable_kick(&p.dev));
+				CU_ASSERT_FALSE_FATAL(pvq_packed_enable_kick(&p.dev, NULL));
 				CU_ASSERT_FATAL((device_wants() & 0xffff) == at(next));
 				CU_ASSERT_EQUAL_FATAL(pvq_pair_take(&p, &chain), 1);
 				pvq_packed_push_used(&p.dev, chain.id, 0, 1);
 			}
-			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev));
-			pvq_packed_flush_used(&p.dev);
-			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev));
+			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev, NULL));
+			pvq_packed_flush_used(&p.dev, NULL);
+			CU_ASSERT_TRUE_FATAL(pvq_packed_enable_kick(&p.dev, NULL));
 			while (pvq_driver_poll(&p.drv, &used))
 				;
 			pass(1, 1);

@@ -142,7 +142,7 @@ give_back(const struct pvq_chain *chain, uint64_t pos)
 	want[pos % p.drv.size].id = chain->id;
 	want[pos % p.drv.size].flags = pvq_driver_used_flags(&p.drv, pos);
 	pvq_packed_push_used(&p.dev, chain->id, 0, chain->ndesc);
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	CU_ASSERT_EQUAL(memcmp(want, p.drv.desc, bytes), 0);
 	CU_ASSERT_EQUAL(p.dev.taken, 0);
 	free(want);

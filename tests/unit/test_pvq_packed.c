@@ -61,7 +61,7 @@ give_back(int id, uint32_t len, uint16_t ndesc)
 
 	pvq_packed_push_used(&p.dev, id, len, ndesc);
 	CU_ASSERT_FALSE_FATAL(pvq_driver_poll(&p.drv, &used));
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	CU_ASSERT_TRUE_FATAL(pvq_driver_poll(&p.drv, &used));
 	CU_ASSERT_EQUAL_FATAL(used.id, id);
 	CU_ASSERT_EQUAL_FATAL(used.len, len);
@@ -89,7 +89,7 @@ pk05_size_1000_past_65536(void)
 				pvq_packed_push_used(&p.dev, id[i], sent + i, 1);
 			}
 			CU_ASSERT_TRUE_FATAL(nothing_available());
-			pvq_packed_flush_used(&p.dev);
+			pvq_packed_flush_used(&p.dev, NULL);
 			for (unsigned int i = 0; i < depths[d]; i++) {
 				CU_ASSERT_TRUE_FATAL(pvq_driver_poll(&p.drv, &used));
 				CU_ASSERT_FATAL(used.id == id[i] && used.len == sent + i);
@@ -201,7 +201,7 @@ pk12_id_of_the_last(void)
 	CU_ASSERT_EQUAL(chain.id, 7);
 	CU_ASSERT_EQUAL(chain.ndesc, 3);
 	pvq_packed_push_used(&p.dev, chain.id, 180, chain.ndesc);
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	CU_ASSERT_EQUAL(*pvq_packed_word(&p.drv.desc[0]), 0x80820007000000b4);
 	pvq_pair_fini(&p);
 }

@@ -87,14 +87,14 @@ static void
 complete(struct cell *cell)
 {
 	pvq_packed_push_used(&cell->dev, 0, 0, 1);
-	pvq_packed_flush_used(&cell->dev);
+	pvq_packed_flush_used(&cell->dev, NULL);
 }
 
 /* C: the driver arms, then looks once more; the device gives back, then asks. */
 static void
 c_driver_before(struct cell *cell, bool wrap)
 {
-	pvq_store(pvq_event_word(&cell->driver_event),
+	pvq_store(pvq_packed_event_word(&cell->driver_event),
 			(uint32_t)VRING_PACKED_EVENT_FLAG_DISABLE << 16);
 	make_available(cell, wrap);
 }
@@ -105,7 +105,7 @@ c_driver(struct cell *cell, bool wrap)
 	uint32_t flags = (cell - cells) % 2 ? VRING_PACKED_EVENT_FLAG_DESC
 					    : VRING_PACKED_EVENT_FLAG_ENABLE;
 
-	pvq_store(pvq_event_word(&cell->driver_event), flags << 16 | (wrap ? 0x8000 : 0));
+	pvq_store(pvq_packed_event_word(&cell->driver_event), flags << 16 | (wrap ? 0x8000 : 0));
 	pvq_full_fence();
 	cell->driver_acted = (pvq_packed_word_flags(pvq_load(pvq_packed_word(&cell->desc))) &
 					     0x8080) == (wrap ? 0x8080 : 0);
@@ -135,7 +135,7 @@ d_driver_before(struct cell *cell, bool wrap)
 static void
 d_device_before(struct cell *cell)
 {
-	pvq_packed_disable_kick(&cell->dev);
+	pvq_packed_disable_kick(&cell->dev, NULL);
 }
 
 static void
@@ -143,14 +143,14 @@ d_driver(struct cell *cell, bool wrap)
 {
 	make_available(cell, wrap);
 	pvq_full_fence();
-	cell->driver_acted = pvq_load(pvq_event_word(&cell->device_event)) >> 16 !=
+	cell->driver_acted = pvq_load(pvq_packed_event_word(&cell->device_event)) >> 16 !=
 			     VRING_PACKED_EVENT_FLAG_DISABLE;
 }
 
 static void
 d_device(struct cell *cell)
 {
-	cell->device_acted = !pvq_packed_enable_kick(&cell->dev);
+	cell->device_acted = !pvq_packed_enable_kick(&cell->dev, NULL);
 }
 
 static void

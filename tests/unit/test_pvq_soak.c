@@ -236,7 +236,7 @@ step(struct soak *soak)
 	CU_ASSERT_FATAL(memcmp(soak->want, soak->p.drv.desc, bytes) == 0);
 	for (n = pvq_rand_below(&soak->rng, soak->taken.n + 1); n > 0; n--)
 		complete_one(soak);
-	pvq_packed_flush_used(&soak->p.dev);
+	pvq_packed_flush_used(&soak->p.dev, NULL);
 	CU_ASSERT_FATAL(memcmp(soak->want, soak->p.drv.desc, bytes) == 0);
 	poll_all(soak);
 }

@@ -46,7 +46,7 @@ pt03_event_read_whole(void)
 	pthread_t thread;
 
 	pvq_pair_init(&p, 512, 0, true);
-	pvq_store(pvq_event_word(p.drv.driver_event),
+	pvq_store(pvq_packed_event_word(p.drv.driver_event),
 			0x8100 | (uint32_t)VRING_PACKED_EVENT_FLAG_DESC << 16);
 	stop = false;
 	thread = start(pt03_driver, NULL);

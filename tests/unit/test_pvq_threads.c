@@ -134,7 +134,7 @@ soak_device(uint64_t seq)
 	}
 	/* several at once as often as not */
 	if (n == 0 || seq % 4 == 0)
-		pvq_packed_flush_used(&p.dev);
+		pvq_packed_flush_used(&p.dev, NULL);
 	return seq;
 }
 
@@ -149,7 +149,7 @@ pt01_sequence_in_every_buffer(void)
 	thread = start(soak_driver, &wrong);
 	while (seq < SOAK_BUFFERS)
 		seq = soak_device(seq);
-	pvq_packed_flush_used(&p.dev);
+	pvq_packed_flush_used(&p.dev, NULL);
 	pthread_join(thread, NULL);
 	CU_ASSERT_EQUAL(wrong, 0);
 	pvq_pair_fini(&p);
@@ -187,7 +187,7 @@ pt05_poll_loops_end(void)
 	while (pvq_pair_take(&p, &chain) == 0)
 		;
 	pvq_store_release(&asked, true);
-	while (pvq_packed_enable_kick(&p.dev))
+	while (pvq_packed_enable_kick(&p.dev, NULL))
 		;
 	pthread_join(thread, NULL);
 	CU_ASSERT_EQUAL(p.dev.taken, 2);

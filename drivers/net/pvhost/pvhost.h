@@ -157,7 +157,7 @@ pvhost_queue_flush(struct pvhost_queue *q)
 {
 	if (q->vq.nb_shadow_used == 0)
 		return;
-	pvq_packed_flush_used(&q->vq);
+	pvq_packed_flush_used(&q->vq, NULL);
 	if (q->call_fd >= 0 && pvq_packed_must_call(&q->vq))
 		pvhost_queue_call(q);
 }

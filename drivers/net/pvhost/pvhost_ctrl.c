@@ -155,7 +155,7 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 		ret = pvq_packed_dev_init(&q->vq, &conf);
 	if (ret < 0)
 		return ret;
-	q->segs.cap = pvq_packed_dev_segs(ring->size);
+	q->segs.cap = pvq_segs_cap(ring->size);
 	q->segs.seg = calloc(q->segs.cap, sizeof(q->segs.seg[0]));
 	if (q->segs.seg == NULL) {
 		queue_free(q);
@@ -164,7 +164,7 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 	q->call_fd = ring->call_fd;
 	q->hdr_len = pvhost_hdr_len(port->features);
 	q->mergeable = port->features & RTE_BIT64(VIRTIO_NET_F_MRG_RXBUF);
-	pvq_packed_disable_kick(&q->vq);
+	pvq_packed_disable_kick(&q->vq, NULL);
 	q->present = true;
 	queue_admit(port, q);
 	return 0;
