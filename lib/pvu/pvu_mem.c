@@ -106,7 +106,7 @@ map_region(struct pvu_dev *dev, struct pvu_memory *mem, const struct pvu_mem_reg
 	unsigned int i = mem->count;
 	struct pvu_mapping *map = &mem->maps[i];
 	uint64_t start, len;
-	size_t page;
+	size_t page = 0;
 	int rc;
 
 	rc = check_file(dev, r, fd, i, &page);

@@ -67,6 +67,6 @@ pvu_notify(struct pvu_loop *loop, int fd)
 	 * pending already. Or the kernel lends no context (fs.aio-max-nr, a build without AIO):
 	 * then O_NONBLOCK is all there is.
 	 */
-	if (n < 0 && errno == EINVAL && write(fd, &one, sizeof(one)) < 0)
+	if (n < 0 && (errno == EINVAL || errno == ENOSYS) && write(fd, &one, sizeof(one)) < 0)
 		return;
 }
