@@ -24,3 +24,40 @@ failed()
 	tail -n 25 -- "$2" >&2
 	exit 1
 }
+
+# An apt.conf that keeps what apt finds out and downloads in a folder: DIR, which holds lists/partial.
+# It is read after the machine's own configuration, so that #clear takes its hooks away.
+private_apt_conf()
+{
+	cat <<-CONF
+		#clear APT::Update::Pre-Invoke;
+		#clear APT::Update::Post-Invoke;
+		#clear APT::Update::Post-Invoke-Success;
+		APT::Sandbox::User "root";
+		Dir::State::Lists "$1/lists";
+		Dir::Cache "$1";
+		Dir::Cache::pkgcache "";
+		Dir::Cache::srcpkgcache "";
+	CONF
+}
+
+# Configures a folder unless it is: DIR MESON-OPTION...
+configure()
+{
+	local dir=$1 log=$1/configure.log
+	shift
+	mkdir -p -- "$dir"
+	[[ -e $dir/build.ninja ]] || meson setup "$@" "$dir" "$top" > "$log" 2>&1 ||
+		failed "meson setup" "$log"
+}
+
+# Compiles what meson's tests of a configured folder need, and runs them; says how many passed, or
+# shows those that did not: DIR MESON-ARGUMENT...
+run_tests()
+{
+	local dir=$1 log=$1/test.log
+	shift
+	meson test -C "$dir" --print-errorlogs "$@" > "$log" 2>&1 < /dev/null ||
+		failed "building or testing in $dir" "$log"
+	sed -nE 's/^Ok: +([0-9]+) *$/\1 tests passed/p' "$log" >&2
+}
