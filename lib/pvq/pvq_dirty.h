@@ -43,7 +43,7 @@ pvq_dirty_segs(const struct pvq_dirty *dirty, const struct pvq_seg *segs, uint16
 	for (uint16_t i = 0; i < n && len > 0; i++) {
 		uint64_t part = len < segs[i].len ? len : segs[i].len;
 
-		if (!segs[i].write)
+		if (!segs[i].write || part == 0)
 			continue;
 		pvq_dirty_mark(dirty, segs[i].addr, part);
 		len -= part;

@@ -9,16 +9,19 @@
  * @file
  * Every access to shared ring memory and every barrier goes through this file.
  *
- * | barrier | device side                        | pairs with                          |
+ * | barrier | device side                        | driver side                         |
  * |---------|------------------------------------|-------------------------------------|
- * | A       | acquire on the head's flags        | driver's release of its flags       |
- * | B       | write barrier before used words    | driver's acquire on used flags      |
- * | C       | full fence, then read suppression  | driver's fence after arming         |
- * | D       | full fence between arming our own  | driver's fence before it reads our  |
- * |         | event and re-checking the ring     | event                               |
+ * | A       | acquire on the head's flags, or on | release of the head's flags, or of  |
+ * |         | the available index                | the available index                 |
+ * | B       | write barrier before used words,   | acquire on the used flags, or on    |
+ * |         | or release of the used index       | the used index                      |
+ * | C       | full fence between what was used   | full fence between arming our event |
+ * |         | and reading the driver's event     | and re-checking the ring            |
+ * | D       | full fence between arming our own  | full fence between what was made    |
+ * |         | event and re-checking the ring     | available and reading the device's  |
  *
  * Without A a body is read before it was written; without B payload, id or length is stale under
- * a used flag; without C a call is lost; without D a kick is lost.
+ * a used flag or index; without C a call is lost; without D a kick is lost.
  *
  * The stores and barriers of the publishing paths are macros, so that a test build can define
  * them first and record them. ThreadSanitizer knows release stores and acquire loads but no fences:

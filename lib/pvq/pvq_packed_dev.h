@@ -127,6 +127,7 @@ struct pvq_packed_mark {
 	struct pvq_cursor avail;
 	uint16_t taken;
 	uint16_t nb_shadow_used;
+	struct pvq_used_elem first; /**< what pvq_packed_push_in_order() would add to */
 };
 
 static inline struct pvq_packed_mark
@@ -136,6 +137,7 @@ pvq_packed_mark(const struct pvq_packed_dev *vq)
 		.avail = vq->avail,
 		.taken = vq->taken,
 		.nb_shadow_used = vq->nb_shadow_used,
+		.first = vq->shadow_used[0],
 	};
 }
 
@@ -148,6 +150,7 @@ pvq_packed_rewind(struct pvq_packed_dev *vq, struct pvq_packed_mark mark)
 	vq->avail = mark.avail;
 	vq->taken = mark.taken;
 	vq->nb_shadow_used = mark.nb_shadow_used;
+	vq->shadow_used[0] = mark.first;
 }
 
 /** Of the buffers that pvq_packed_next_singles() took since @p mark, keep the first @p n only. */

@@ -113,7 +113,8 @@ pvq_split_next_avail(struct pvq_split_dev *vq, struct pvq_chain *chain, struct p
 
 	if (pvq_split_nb_avail(vq) == 0)
 		return 0;
-	head = pvq_load(&vq->avail_ring->ring[vq->avail++ & (vq->size - 1)]);
+	head = pvq_load(&vq->avail_ring->ring[vq->avail & (vq->size - 1)]);
+	vq->avail++;
 	if (head >= vq->size)
 		return -ENXIO;
 	vq->taken++;

@@ -116,7 +116,8 @@ pvq_split_put(struct pvq_split_drv *vq, const struct pvq_seg *segs, uint16_t n, 
 	vq->free_head = vq->lent[lent->last].next;
 	vq->nb_free -= ndesc;
 	vq->nb_lent++;
-	pvq_store(&vq->avail_ring->ring[vq->shadow_avail_idx++ & (vq->size - 1)], head);
+	pvq_store(&vq->avail_ring->ring[vq->shadow_avail_idx & (vq->size - 1)], head);
+	vq->shadow_avail_idx++;
 	vq->nb_unkicked++;
 	return 0;
 }
