@@ -245,8 +245,6 @@ check(const struct options *opt)
 {
 	bool pow2 = (opt->ring_size & (opt->ring_size - 1)) == 0;
 
-	if (!opt->packed && strcmp(opt->backend, "pvhost") == 0)
-		errx(EXIT_USAGE, "--ring=split: not yet with --backend=pvhost, only packed");
 	if (!opt->packed && !pow2)
 		errx(EXIT_USAGE, "--queue-size=%u: a split ring's size is a power of two",
 				opt->ring_size);

@@ -175,6 +175,14 @@ pvq_packed_push_used(struct pvq_packed_dev *vq, uint16_t id, uint32_t len, uint1
 	};
 }
 
+/** Say of all buffers pushed since @p mark that nothing was written into them. */
+static inline void
+pvq_packed_empty_used(struct pvq_packed_dev *vq, struct pvq_packed_mark mark)
+{
+	for (uint16_t i = mark.nb_shadow_used; i < vq->nb_shadow_used; i++)
+		vq->shadow_used[i].len = 0;
+}
+
 /** As pvq_packed_push_used(), on a ring with VIRTIO_F_IN_ORDER: one used entry closes all that is
  *  noted in this batch (2.8.7). It says of the buffers before this one that they are fully used:
  *  so they were either only read, or filled to their last byte.

@@ -198,6 +198,14 @@ pvq_split_push_singles(
 		pvq_split_push_used(vq, buf[i].id, written ? buf[i].len : 0);
 }
 
+/** Say of all buffers pushed since @p mark that nothing was written into them. */
+static inline void
+pvq_split_empty_used(struct pvq_split_dev *vq, struct pvq_split_mark mark)
+{
+	for (uint16_t i = mark.nb_pushed; i < vq->nb_pushed; i++)
+		pvq_store(&vq->used_ring->ring[(vq->used + i) & (vq->size - 1)].len, 0);
+}
+
 /** Mark the used entries that have been pushed. */
 void pvq_split_mark_used(const struct pvq_split_dev *vq, const struct pvq_dirty *dirty);
 

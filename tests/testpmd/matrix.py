@@ -17,11 +17,17 @@ import time
 from testpmd import Runner, Testpmd, check
 
 DRIVERS = {
-    "default": "",
-    "in_order": ",in_order=1",
-    "no mergeable": ",mrg_rxbuf=0",
-    "in_order, no mergeable, vectorized": ",in_order=1,mrg_rxbuf=0,vectorized=1",
-    "queue_size 96": ",queue_size=96",
+    "packed": "packed_vq=1",
+    "packed, in_order": "packed_vq=1,in_order=1",
+    "packed, no mergeable": "packed_vq=1,mrg_rxbuf=0",
+    "packed, in_order, no mergeable, vectorized":
+        "packed_vq=1,in_order=1,mrg_rxbuf=0,vectorized=1",
+    "packed, queue_size 96": "packed_vq=1,queue_size=96",
+    "split": "packed_vq=0",
+    "split, in_order": "packed_vq=0,in_order=1",
+    "split, no mergeable": "packed_vq=0,mrg_rxbuf=0",
+    "split, no mergeable, vectorized": "packed_vq=0,mrg_rxbuf=0,vectorized=1",
+    "split, queue_size 1024": "packed_vq=0,queue_size=1024",
 }
 PACKETS = 20000
 
@@ -35,8 +41,8 @@ class Matrix:
         return Testpmd(["-d", self.runner.driver, f"--vdev=net_pvhost0,iface={self.socket}"],
                        f"--forward-mode={mode}", on_cpu=0)
 
-    def frontend(self, mode, options=""):
-        vdev = f"--vdev=net_virtio_user0,path={self.socket},packed_vq=1{options}"
+    def frontend(self, mode, options="packed_vq=1"):
+        vdev = f"--vdev=net_virtio_user0,path={self.socket},{options}"
         return Testpmd([vdev], f"--forward-mode={mode}", on_cpu=1)
 
     def meets(self, backend, mode, options):
@@ -64,12 +70,24 @@ class Matrix:
         finally:
             backend.quit()
 
+    def format(self):
+        """A port that offers no packed rings serves a driver that would like some."""
+        backend = Testpmd(["-d", self.runner.driver,
+                           f"--vdev=net_pvhost0,iface={self.socket},packed=0"],
+                          "--forward-mode=rxonly", on_cpu=0)
+        try:
+            backend.do("start")
+            self.runner.run("packed=0", self.meets, backend, "rxonly", "packed_vq=1")
+        finally:
+            backend.quit()
+
     def killed(self, backend, rounds):
-        """Drivers die in mid-traffic: the next is served, and no descriptor is lost."""
+        """Drivers die in mid-traffic: the next, of the other ring format, is served, and no
+        descriptor is lost."""
         fds = backend.fds()
-        for _ in range(rounds):
+        for i in range(rounds):
             backend.do("clear port stats all")
-            frontend = self.frontend("txonly")
+            frontend = self.frontend("txonly", f"packed_vq={i % 2}")
             frontend.do("start")
             backend.wait_stats(lambda s: s["RX-packets"] > PACKETS)
             frontend.kill()
@@ -119,6 +137,7 @@ def main():
     matrix = Matrix(runner)
     for mode in ("rxonly", "txonly", "io", "macswap"):
         matrix.mode(mode)
+    matrix.format()
     matrix.lives()
     return runner.close()
 

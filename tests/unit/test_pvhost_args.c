@@ -45,6 +45,9 @@ test_accepted(void)
 	CU_ASSERT_STRING_EQUAL(args.iface, "/tmp/a.sock");
 	CU_ASSERT_EQUAL(args.pairs, 1);
 	CU_ASSERT_FALSE(args.client);
+	CU_ASSERT_TRUE(args.packed);
+	CU_ASSERT_EQUAL(parse(&args, "iface=a,packed=0"), 0);
+	CU_ASSERT_FALSE(args.packed);
 	CU_ASSERT_EQUAL(parse(&args, "iface=a,queues=128,client=1,packed=1"), 0);
 	CU_ASSERT_EQUAL(args.pairs, 128);
 	CU_ASSERT_TRUE(args.client);
@@ -75,7 +78,7 @@ test_refused(void)
 		{ "iface=a,queues=99999999999999999999", "queues=99999999999999999999" },
 		{ "iface=a,client=2", "client=2" },
 		{ "iface=a,client=yes", "client=yes" },
-		{ "iface=a,packed=0", "packed=0" },
+		{ "iface=a,packed=2", "packed=2" },
 		{ "iface=a,packed=x", "packed=x" },
 		{ "iface=a,foo=1", "foo" },
 		{ "foo,iface=a", "foo" },

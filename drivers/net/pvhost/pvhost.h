@@ -19,8 +19,8 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 
-#include <pvq_event.h>
 #include <pvq_packed_dev.h>
+#include <pvq_split_dev.h>
 #include <pvu.h>
 
 #define PVHOST_MAX_PAIRS (PVU_MAX_RINGS / 2)
@@ -53,6 +53,7 @@ struct pvhost_queue {
 	/* What every burst reads. */
 	bool busy;    /**< a data thread is inside: written by it alone */
 	bool enabled; /**< it may enter: written under the port's lock */
+	bool split;   /**< the ring's format */
 	bool mergeable;
 	bool scatter;
 	uint8_t hdr_len;
@@ -60,7 +61,11 @@ struct pvhost_queue {
 	struct rte_mempool *pool; /**< Rx: where packets are received into */
 	uint32_t room;            /**< Rx: data bytes of an mbuf of the pool */
 	uint64_t rearm;           /**< Rx: what is copied to pvhost_mbuf_rearm() of a new mbuf */
-	struct pvq_packed_dev vq;
+	union {
+		struct pvq_packed_dev packed;
+		struct pvq_split_dev split;
+	} ring;
+	struct pvq_mem_cache lookup; /**< of packets' memory; the ring has its own, for tables */
 	struct pvq_segs segs;
 	struct pvhost_counters count;
 	struct pvq_mem mem; /**< a copy: not even a stuck thread may see the next frontend's */
@@ -77,6 +82,7 @@ struct pvhost_queue {
 struct pvhost_args {
 	char iface[108]; /**< sun_path's size */
 	bool client;
+	bool packed; /**< offer packed rings, beside split ones */
 	unsigned int pairs;
 };
 
@@ -149,17 +155,7 @@ pvhost_queue_leave(struct pvhost_queue *q)
 	pvq_store_release(&q->busy, false);
 }
 
-/** Give the burst's buffers back, and call the driver if it wants to be. */
+/** Call the driver. */
 void pvhost_queue_call(struct pvhost_queue *q);
-
-static inline void
-pvhost_queue_flush(struct pvhost_queue *q)
-{
-	if (q->vq.nb_shadow_used == 0)
-		return;
-	pvq_packed_flush_used(&q->vq, NULL);
-	if (q->call_fd >= 0 && pvq_packed_must_call(&q->vq))
-		pvhost_queue_call(q);
-}
 
 #endif /* PVHOST_H */

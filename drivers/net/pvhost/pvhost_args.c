@@ -55,16 +55,14 @@ parse_client(const char *key, const char *value, void *opaque)
 }
 
 static int
-parse_packed(const char *key, const char *value, void *opaque __rte_unused)
+parse_packed(const char *key, const char *value, void *opaque)
 {
+	struct pvhost_args *args = opaque;
 	long long number;
 
 	if (parse_number(key, value, 0, 1, &number) < 0)
 		return -EINVAL;
-	if (number == 0) {
-		PVHOST_LOG(ERR, "%s=0: split rings are not supported yet", key);
-		return -ENOTSUP;
-	}
+	args->packed = number != 0;
 	return 0;
 }
 
@@ -139,7 +137,7 @@ pvhost_args_parse(struct pvhost_args *args, const char *params)
 	struct rte_kvargs *kvlist = rte_kvargs_parse(params, NULL);
 	int ret;
 
-	*args = (struct pvhost_args){ .pairs = 1 };
+	*args = (struct pvhost_args){ .packed = true, .pairs = 1 };
 	if (kvlist == NULL) {
 		PVHOST_LOG(ERR, "malformed arguments \"%s\"", params);
 		return -EINVAL;

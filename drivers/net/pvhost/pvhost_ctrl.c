@@ -37,7 +37,7 @@
 			RTE_BIT64(VIRTIO_NET_F_CTRL_VQ) | RTE_BIT64(VIRTIO_NET_F_CTRL_RX) |        \
 			RTE_BIT64(VIRTIO_NET_F_MQ) | RTE_BIT64(VIRTIO_RING_F_INDIRECT_DESC) |      \
 			RTE_BIT64(VIRTIO_RING_F_EVENT_IDX) | RTE_BIT64(VIRTIO_F_VERSION_1) |       \
-			RTE_BIT64(VIRTIO_F_RING_PACKED) | RTE_BIT64(VIRTIO_F_IN_ORDER))
+			RTE_BIT64(VIRTIO_F_IN_ORDER))
 
 /* A burst takes microseconds; only a thread that was stopped or killed inside one takes longer. */
 #define QUIESCE_TIMEOUT_MS 2000
@@ -94,7 +94,8 @@ queue_free(struct pvhost_queue *q)
 {
 	free(q->segs.seg);
 	q->segs.seg = NULL;
-	pvq_packed_dev_fini(&q->vq);
+	if (!q->split)
+		pvq_packed_dev_fini(&q->ring.packed);
 }
 
 /* Rings are named from the driver's side: even ones it receives on. */
@@ -131,7 +132,7 @@ on_memory(void *owner, const struct pvu_region *regions, unsigned int count)
 }
 
 static int
-queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_ring *ring)
+packed_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_ring *ring)
 {
 	const struct pvq_packed_dev_conf conf = {
 		.desc = ring->desc,
@@ -142,6 +143,35 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 		.event_idx = port->features & RTE_BIT64(VIRTIO_RING_F_EVENT_IDX),
 		.mem = &q->mem,
 	};
+	int ret = pvq_packed_dev_init(&q->ring.packed, &conf);
+
+	if (ret == 0)
+		pvq_packed_disable_kick(&q->ring.packed, NULL);
+	return ret;
+}
+
+static int
+split_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_ring *ring)
+{
+	const struct pvq_split_dev_conf conf = {
+		.desc = ring->desc,
+		.avail_ring = ring->driver,
+		.used_ring = ring->device,
+		.size = ring->size,
+		.base = ring->base,
+		.event_idx = port->features & RTE_BIT64(VIRTIO_RING_F_EVENT_IDX),
+		.mem = &q->mem,
+	};
+	int ret = pvq_split_dev_init(&q->ring.split, &conf);
+
+	if (ret == 0)
+		pvq_split_disable_kick(&q->ring.split, NULL);
+	return ret;
+}
+
+static int
+queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_ring *ring)
+{
 	int ret;
 
 	/* The thread that did not leave an earlier ring works on what is set up here. */
@@ -151,8 +181,11 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 	queue_free(q);
 	memcpy(q->regions, port->regions, sizeof(q->regions));
 	ret = pvq_mem_init(&q->mem, q->regions, port->nregions);
-	if (ret == 0)
-		ret = pvq_packed_dev_init(&q->vq, &conf);
+	if (ret < 0)
+		return ret;
+	pvq_mem_cache_init(&q->lookup, &q->mem);
+	q->split = !(port->features & RTE_BIT64(VIRTIO_F_RING_PACKED));
+	ret = q->split ? split_start(port, q, ring) : packed_start(port, q, ring);
 	if (ret < 0)
 		return ret;
 	q->segs.cap = pvq_segs_cap(ring->size);
@@ -164,7 +197,6 @@ queue_start(struct pvhost_port *port, struct pvhost_queue *q, const struct pvu_r
 	q->call_fd = ring->call_fd;
 	q->hdr_len = pvhost_hdr_len(port->features);
 	q->mergeable = port->features & RTE_BIT64(VIRTIO_NET_F_MRG_RXBUF);
-	pvq_packed_disable_kick(&q->vq, NULL);
 	q->present = true;
 	queue_admit(port, q);
 	return 0;
@@ -176,11 +208,6 @@ on_ring_start(void *owner, unsigned int index, const struct pvu_ring *ring)
 	struct pvhost_port *port = owner;
 	int ret;
 
-	if (!(port->features & RTE_BIT64(VIRTIO_F_RING_PACKED))) {
-		PVHOST_LOG(ERR, "%s: ring %u is split: not supported yet, not started",
-				port->args.iface, index);
-		return -ENOTSUP;
-	}
 	pthread_mutex_lock(&port->lock);
 	ret = queue_start(port, ring_queue(port, index), ring);
 	pthread_mutex_unlock(&port->lock);
@@ -197,7 +224,7 @@ on_ring_stop(void *owner, unsigned int index, uint16_t *base)
 	pthread_mutex_lock(&port->lock);
 	ret = queue_quiesce(q);
 	q->present = false;
-	*base = pvq_cursor_pack(q->vq.avail);
+	*base = q->split ? q->ring.split.avail : pvq_cursor_pack(q->ring.packed.avail);
 	if (ret == 0)
 		queue_free(q);
 	else
@@ -327,7 +354,8 @@ pvhost_ctrl_open(struct pvhost_port *port)
 		.path = port->args.iface,
 		.client = port->args.client,
 		.nrings = 2 * port->args.pairs,
-		.features = FEATURES_OFFERED,
+		.features = FEATURES_OFFERED |
+			    (port->args.packed ? RTE_BIT64(VIRTIO_F_RING_PACKED) : 0),
 		.config = &config,
 		.config_len = sizeof(config),
 		.ops = &ops,

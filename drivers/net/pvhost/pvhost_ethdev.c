@@ -301,4 +301,4 @@ RTE_PMD_REGISTER_VDEV(net_pvhost, pvhost_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_pvhost, "iface=<path> "
 					  "queues=<1-128> "
 					  "client=<0|1> "
-					  "packed=<1>");
+					  "packed=<0|1>");

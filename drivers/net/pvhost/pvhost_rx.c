@@ -12,6 +12,7 @@
 #include "pvhost.h"
 #include "pvhost_copy.h"
 #include "pvhost_hdr.h"
+#include "pvhost_ring.h"
 
 /* A frame without a whole Ethernet header is no packet: applications read that much unasked. */
 #define MIN_FRAME RTE_ETHER_HDR_LEN
@@ -44,7 +45,7 @@ plain_frames(struct pvhost_queue *q, const struct pvq_single *buf, uint16_t n, u
 
 		if (unlikely(len < min || len > max))
 			break;
-		host = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
+		host = pvq_mem_whole(&q->lookup, buf[i].addr, len);
 		if (unlikely(host == NULL))
 			break;
 		src[i] = host + hdr_len;
@@ -55,9 +56,9 @@ plain_frames(struct pvhost_queue *q, const struct pvq_single *buf, uint16_t n, u
 
 /* The fast path: up to PVHOST_PASS frames of one direct descriptor each. */
 static inline uint16_t
-receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
+receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max, const bool split)
 {
-	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	union pvhost_mark mark = pvhost_ring_mark(q, split);
 	struct pvq_single buf[PVHOST_PASS];
 	uint8_t *src[PVHOST_PASS];
 	const uint32_t hdr_len = q->hdr_len;
@@ -65,14 +66,14 @@ receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 	uint16_t taken, n;
 	uint64_t bytes = 0;
 
-	taken = pvq_packed_next_singles(&q->vq, buf, RTE_MIN(max, PVHOST_PASS), false);
+	taken = pvhost_ring_next_singles(q, buf, RTE_MIN(max, PVHOST_PASS), false, split);
 	if (taken == 0)
 		return 0;
 	n = plain_frames(q, buf, taken, src);
 	if (n > 0 && unlikely(rte_mempool_get_bulk(q->pool, (void **)pkts, n) < 0))
 		n = 0;
 	if (unlikely(n < taken))
-		pvq_packed_keep(&q->vq, mark, n);
+		pvhost_ring_keep(q, mark, n, split);
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t len = buf[i].len - hdr_len;
 
@@ -80,7 +81,7 @@ receive_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 		pvhost_copy(rte_pktmbuf_mtod(pkts[i], void *), src[i], len);
 		bytes += len;
 	}
-	pvq_packed_push_singles(&q->vq, buf, n, false);
+	pvhost_ring_push_singles(q, buf, n, false, split);
 	q->count.packets += n;
 	q->count.bytes += bytes;
 	return n;
@@ -142,7 +143,7 @@ forgive_write(const struct pvhost_queue *q, const struct pvq_chain *chain, uint1
 static int
 drop(struct pvhost_queue *q, const struct pvq_chain *chain, uint64_t *reason)
 {
-	pvq_packed_push_used(&q->vq, chain->id, 0, chain->ndesc);
+	pvhost_ring_push(q, chain, 0);
 	(*reason)++;
 	return -1;
 }
@@ -153,7 +154,7 @@ drop(struct pvhost_queue *q, const struct pvq_chain *chain, uint64_t *reason)
 static __rte_noinline int
 receive_any(struct pvhost_queue *q, struct rte_mbuf **pkt)
 {
-	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	union pvhost_mark mark = pvhost_ring_mark(q, q->split);
 	struct pvq_chain chain;
 	struct pvhost_pos pos;
 	struct rte_mbuf *m;
@@ -161,12 +162,13 @@ receive_any(struct pvhost_queue *q, struct rte_mbuf **pkt)
 	int ret;
 
 	q->segs.n = 0;
-	ret = pvq_packed_next_avail(&q->vq, &chain, &q->segs);
+	ret = pvhost_ring_next_avail(q, &chain);
 	if (ret == 0)
 		return 0;
 	if (ret < 0)
 		return drop(q, &chain, &q->count.bad);
-	forgive_write(q, &chain, mark.avail.idx);
+	if (!q->split)
+		forgive_write(q, &chain, mark.packed.avail.idx);
 	len = pvhost_segs_len(
 			chain.segs, chain.segs + chain.nsegs, false, q->hdr_len + PVHOST_MAX_FRAME);
 	if (len < q->hdr_len + MIN_FRAME)
@@ -176,33 +178,30 @@ receive_any(struct pvhost_queue *q, struct rte_mbuf **pkt)
 		return drop(q, &chain, &q->count.too_big);
 	m = alloc_chain(q, len);
 	if (m == NULL) {
-		pvq_packed_rewind(&q->vq, mark);
+		pvhost_ring_rewind(q, mark, q->split);
 		q->count.no_mbuf++;
 		return 0;
 	}
-	pos = (struct pvhost_pos){ &q->vq.mem, chain.segs, chain.segs + chain.nsegs, 0 };
+	pos = (struct pvhost_pos){ &q->lookup, chain.segs, chain.segs + chain.nsegs, 0 };
 	if (pvhost_pos_skip(&pos, q->hdr_len) < 0 || fill_chain(m, &pos) < 0) {
 		rte_pktmbuf_free(m);
 		return drop(q, &chain, &q->count.bad);
 	}
-	pvq_packed_push_used(&q->vq, chain.id, 0, chain.ndesc);
+	pvhost_ring_push(q, &chain, 0);
 	q->count.packets++;
 	q->count.bytes += len;
 	*pkt = m;
 	return 1;
 }
 
-uint16_t
-pvhost_rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+static __rte_always_inline uint16_t
+receive(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t n, const bool split)
 {
-	struct pvhost_queue *q = queue;
 	uint16_t got = 0, dropped = 0;
 
-	if (unlikely(!pvhost_queue_enter(q)))
-		return 0;
 	/* A dropped buffer counts against the burst: the work is bounded whatever is sent. */
 	while (got + dropped < n) {
-		uint16_t plain = receive_plain(q, &pkts[got], n - got - dropped);
+		uint16_t plain = receive_plain(q, &pkts[got], n - got - dropped, split);
 		int ret;
 
 		got += plain;
@@ -214,7 +213,19 @@ pvhost_rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 		got += ret > 0;
 		dropped += ret < 0;
 	}
-	pvhost_queue_flush(q);
+	pvhost_ring_flush(q, split);
+	return got;
+}
+
+uint16_t
+pvhost_rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct pvhost_queue *q = queue;
+	uint16_t got;
+
+	if (unlikely(!pvhost_queue_enter(q)))
+		return 0;
+	got = q->split ? receive(q, pkts, n, true) : receive(q, pkts, n, false);
 	pvhost_queue_leave(q);
 	return got;
 }

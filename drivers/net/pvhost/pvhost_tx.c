@@ -12,6 +12,7 @@
 #include "pvhost.h"
 #include "pvhost_copy.h"
 #include "pvhost_hdr.h"
+#include "pvhost_ring.h"
 
 /* 2.8.4: a buffer holds at most 2^32 bytes. */
 #define MAX_BUFFER (UINT64_C(1) << 32)
@@ -33,7 +34,7 @@ plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, struct pvq_single 
 		if (unlikely(m->nb_segs != 1 || len > buf[i].len))
 			break;
 		buf[i].len = len;
-		dst[i] = pvq_mem_whole(&q->vq.mem, buf[i].addr, len);
+		dst[i] = pvq_mem_whole(&q->lookup, buf[i].addr, len);
 		if (unlikely(dst[i] == NULL))
 			break;
 		pvhost_prefetch_write(dst[i], len);
@@ -44,21 +45,21 @@ plain_packets(struct pvhost_queue *q, struct rte_mbuf **pkts, struct pvq_single 
 
 /* The fast path: up to PVHOST_PASS packets, each into a buffer of one direct descriptor. */
 static inline uint16_t
-send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
+send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max, const bool split)
 {
-	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	union pvhost_mark mark = pvhost_ring_mark(q, split);
 	struct pvq_single buf[PVHOST_PASS];
 	uint8_t *dst[PVHOST_PASS];
 	const uint8_t hdr_len = q->hdr_len;
 	uint16_t taken, n;
 	uint64_t bytes = 0;
 
-	taken = pvq_packed_next_singles(&q->vq, buf, RTE_MIN(max, PVHOST_PASS), true);
+	taken = pvhost_ring_next_singles(q, buf, RTE_MIN(max, PVHOST_PASS), true, split);
 	if (taken == 0)
 		return 0;
 	n = plain_packets(q, pkts, buf, taken, dst);
 	if (unlikely(n < taken))
-		pvq_packed_keep(&q->vq, mark, n);
+		pvhost_ring_keep(q, mark, n, split);
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t len = pkts[i]->data_len;
 
@@ -66,7 +67,7 @@ send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 		pvhost_copy(dst[i] + hdr_len, rte_pktmbuf_mtod(pkts[i], void *), len);
 		bytes += len;
 	}
-	pvq_packed_push_singles(&q->vq, buf, n, true);
+	pvhost_ring_push_singles(q, buf, n, true, split);
 	q->count.packets += n;
 	q->count.bytes += bytes;
 	return n;
@@ -80,29 +81,31 @@ send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max)
 static int
 collect_buffers(struct pvhost_queue *q, uint32_t len)
 {
-	const bool whole_ring = q->vq.taken == 0;
+	const uint16_t size = q->split ? q->ring.split.size : q->ring.packed.size;
+	uint32_t ndesc = 0;
 	int num_buffers = 0;
 
 	q->segs.n = 0;
 	while (len > 0) {
 		struct pvq_chain chain;
 		int64_t room;
-		int ret = pvq_packed_next_avail(&q->vq, &chain, &q->segs);
+		int ret = pvhost_ring_next_avail(q, &chain);
 
 		if (ret == 0)
-			return whole_ring && q->vq.taken == q->vq.size ? -EMSGSIZE : 0;
+			return ndesc >= size ? -EMSGSIZE : 0;
 		room = ret < 0 ? ret
 			       : pvhost_segs_len(chain.segs, chain.segs + chain.nsegs, true,
 						 MAX_BUFFER);
 		/* The first one takes the header, all take something. */
 		if (room < RTE_MAX(num_buffers == 0 ? q->hdr_len : 0, 1)) {
-			pvq_packed_push_used(&q->vq, chain.id, 0, chain.ndesc);
+			pvhost_ring_push(q, &chain, 0);
 			return -EINVAL;
 		}
 		if (room < len && !q->mergeable)
 			return -EMSGSIZE;
 		room = RTE_MIN(room, len);
-		pvq_packed_push_used(&q->vq, chain.id, room, chain.ndesc);
+		pvhost_ring_push(q, &chain, room);
+		ndesc += chain.ndesc;
 		len -= room;
 		num_buffers++;
 	}
@@ -113,7 +116,7 @@ collect_buffers(struct pvhost_queue *q, uint32_t len)
 static int
 fill_buffers(struct pvhost_queue *q, const struct rte_mbuf *m, int num_buffers)
 {
-	struct pvhost_pos pos = { &q->vq.mem, q->segs.seg, q->segs.seg + q->segs.n, 0 };
+	struct pvhost_pos pos = { &q->lookup, q->segs.seg, q->segs.seg + q->segs.n, 0 };
 	uint8_t hdr[sizeof(struct virtio_net_hdr_mrg_rxbuf)];
 
 	pvhost_hdr_write(hdr, q->hdr_len, num_buffers);
@@ -131,7 +134,7 @@ fill_buffers(struct pvhost_queue *q, const struct rte_mbuf *m, int num_buffers)
 static __rte_noinline int
 send_any(struct pvhost_queue *q, const struct rte_mbuf *m)
 {
-	struct pvq_packed_mark mark = pvq_packed_mark(&q->vq);
+	union pvhost_mark mark = pvhost_ring_mark(q, q->split);
 	int num_buffers;
 
 	if (unlikely(m->pkt_len > PVHOST_MAX_FRAME)) {
@@ -140,14 +143,13 @@ send_any(struct pvhost_queue *q, const struct rte_mbuf *m)
 	}
 	num_buffers = collect_buffers(q, q->hdr_len + m->pkt_len);
 	if (num_buffers == 0 || num_buffers == -EMSGSIZE) {
-		pvq_packed_rewind(&q->vq, mark);
+		pvhost_ring_rewind(q, mark, q->split);
 		q->count.too_big += num_buffers < 0;
 		return num_buffers == 0 ? 0 : -1;
 	}
 	if (num_buffers < 0 || fill_buffers(q, m, num_buffers) < 0) {
 		/* One bad buffer spoils the packet; all that were taken go back empty. */
-		for (uint16_t i = mark.nb_shadow_used; i < q->vq.nb_shadow_used; i++)
-			q->vq.shadow_used[i].len = 0;
+		pvhost_ring_empty(q, mark);
 		q->count.bad++;
 		return -1;
 	}
@@ -175,16 +177,13 @@ free_sent(struct rte_mbuf **pkts, uint16_t n)
 		rte_mempool_put_bulk(pkts[0]->pool, (void **)pkts, n);
 }
 
-uint16_t
-pvhost_tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+static __rte_always_inline uint16_t
+send(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t n, const bool split)
 {
-	struct pvhost_queue *q = queue;
 	uint16_t done = 0;
 
-	if (unlikely(!pvhost_queue_enter(q)))
-		return 0;
 	while (done < n) {
-		uint16_t plain = send_plain(q, &pkts[done], n - done);
+		uint16_t plain = send_plain(q, &pkts[done], n - done, split);
 
 		done += plain;
 		if (plain > 0)
@@ -193,7 +192,19 @@ pvhost_tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
 			break;
 		done++;
 	}
-	pvhost_queue_flush(q);
+	pvhost_ring_flush(q, split);
+	return done;
+}
+
+uint16_t
+pvhost_tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct pvhost_queue *q = queue;
+	uint16_t done;
+
+	if (unlikely(!pvhost_queue_enter(q)))
+		return 0;
+	done = q->split ? send(q, pkts, n, true) : send(q, pkts, n, false);
 	pvhost_queue_leave(q);
 	free_sent(pkts, done);
 	return done;
