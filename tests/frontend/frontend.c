@@ -35,7 +35,7 @@ fe_greet(struct fe *fe, uint64_t features)
 	if (rc != 0)
 		return rc;
 	fe->features = features;
-	fe->hdr_len = 12;
+	fe->hdr_len = features & (FE_VERSION_1 | FE_MRG | FE_PACKED) ? 12 : 10;
 	rc = peer_negotiate(&fe->peer, features, 0);
 	fe->heap = FE_HEAP;
 	return rc != 0 ? rc : peer_share(&fe->peer, FE_MEM_SIZE);
@@ -95,6 +95,7 @@ ring_free(struct fe_ring *ring)
 	free(ring->buf);
 	free(ring->drv.free_ids);
 	free(ring->drv.ndesc);
+	free(ring->link);
 	peer_ring_free(&ring->wire);
 	*ring = (struct fe_ring){ 0 };
 }
@@ -108,14 +109,30 @@ fe_close(struct fe *fe)
 	peer_mem_free(&fe->peer.mem);
 }
 
+static void
+packed_place(struct fe_ring *ring, uint64_t slots)
+{
+	struct pvq_cursor c;
+
+	memset(ring->drv.desc, 0, ring->drv.size * sizeof(ring->drv.desc[0]));
+	*ring->drv.driver_event = (struct vring_packed_desc_event){ 0 };
+	*ring->drv.device_event = (struct vring_packed_desc_event){ 0xabcd, 0xabcd };
+	/* What the lap before left behind, slot by slot. */
+	ring->drv.avail = ring->drv.used = slots;
+	for (uint64_t pos = slots > ring->drv.size ? slots - ring->drv.size : 0; pos < slots; pos++)
+		pvq_driver_write(&ring->drv, pos, 0, 0, 0, pvq_driver_used_flags(&ring->drv, pos));
+	c = pvq_driver_cursor(&ring->drv, slots);
+	ring->wire.base = c.idx | (uint32_t)c.wrap << 15;
+}
+
 void
 fe_ring_place(struct fe *fe, unsigned int index, uint16_t size, uint64_t slots)
 {
+	const bool packed = fe->features & FE_PACKED;
 	struct fe_ring *ring = &fe->ring[index];
-	struct pvq_cursor c;
 
 	ring_free(ring);
-	peer_ring_place(&ring->wire, index, size, true, index * FE_RING_BYTES);
+	peer_ring_place(&ring->wire, index, size, packed, index * FE_RING_BYTES);
 	ring->drv = (struct pvq_driver){
 		.desc = (void *)fe_host(fe, ring->wire.desc),
 		.driver_event = (void *)fe_host(fe, ring->wire.driver),
@@ -130,15 +147,10 @@ fe_ring_place(struct fe *fe, unsigned int index, uint16_t size, uint64_t slots)
 		err(1, "ring");
 	for (unsigned int i = 0; i < size; i++)
 		ring->drv.free_ids[i] = i;
-	memset(ring->drv.desc, 0, size * sizeof(ring->drv.desc[0]));
-	*ring->drv.driver_event = (struct vring_packed_desc_event){ 0 };
-	*ring->drv.device_event = (struct vring_packed_desc_event){ 0xabcd, 0xabcd };
-	/* What the lap before left behind, slot by slot. */
-	ring->drv.avail = ring->drv.used = slots;
-	for (uint64_t pos = slots > size ? slots - size : 0; pos < slots; pos++)
-		pvq_driver_write(&ring->drv, pos, 0, 0, 0, pvq_driver_used_flags(&ring->drv, pos));
-	c = pvq_driver_cursor(&ring->drv, slots);
-	ring->wire.base = c.idx | (uint32_t)c.wrap << 15;
+	if (packed)
+		packed_place(ring, slots);
+	else
+		fe_split_place(fe, ring, slots);
 }
 
 int
@@ -168,11 +180,12 @@ bool
 fe_ring_level(struct fe *fe, unsigned int index)
 {
 	const struct pvq_driver *drv = &fe->ring[index].drv;
-	struct pvq_cursor want = pvq_driver_cursor(drv, drv->avail);
-	struct pvq_cursor got = fe_ring_base(fe, index);
+	uint16_t want = fe->features & FE_PACKED
+					? pvq_cursor_pack(pvq_driver_cursor(drv, drv->avail))
+					: drv->avail;
+	uint16_t got = pvq_cursor_pack(fe_ring_base(fe, index));
 
-	return fe_ring_resume(fe, index) == 0 && drv->avail == drv->used && got.idx == want.idx &&
-			got.wrap == want.wrap;
+	return fe_ring_resume(fe, index) == 0 && drv->avail == drv->used && got == want;
 }
 
 uint64_t

@@ -7,7 +7,8 @@
 
 /**
  * @file
- * A frontend with a driver: the vhost-user peer, packed rings in its memory, and buffers for them.
+ * A frontend with a driver: the vhost-user peer, rings in its memory, and buffers for them. The
+ * rings are packed or split as the features say.
  *
  * Everything a driver can see is checked here: used entries, lengths, headers, and that no byte
  * was written which was not to be. What is wrong is printed and counted in *faults*, so that these
@@ -18,31 +19,32 @@
 #include "pvu_peer.h"
 
 #define FE_RING_BYTES ((size_t)1 << 20) /* a ring of 32768 entries and its events */
-#define FE_MAX_RINGS  8
-#define FE_HEAP	      (FE_MAX_RINGS * FE_RING_BYTES) /* buffers come after the rings */
-#define FE_MEM_SIZE   ((size_t)40 << 20)
-#define FE_MAX_SEGS   48
-#define FE_POISON     0xee /* what a buffer holds before the device writes */
+#define FE_MAX_RINGS 8
+#define FE_HEAP (FE_MAX_RINGS * FE_RING_BYTES) /* buffers come after the rings */
+#define FE_MEM_SIZE ((size_t)40 << 20)
+#define FE_MAX_SEGS 48
+#define FE_POISON 0xee /* what a buffer holds before the device writes */
 
 /* The rings of the first pair, named from the driver's side. */
 #define FE_RXQ 0
 #define FE_TXQ 1
 
-#define FE_F(bit)     (UINT64_C(1) << (bit))
-#define FE_MRG	      FE_F(15)
-#define FE_INDIRECT   FE_F(28)
-#define FE_EVENT_IDX  FE_F(29)
-#define FE_VERSION_1  FE_F(32)
-#define FE_PACKED     FE_F(34)
-#define FE_IN_ORDER   FE_F(35)
-#define FE_PLAIN      (FE_VERSION_1 | FE_PACKED | FE_INDIRECT)
+#define FE_F(bit) (UINT64_C(1) << (bit))
+#define FE_MRG FE_F(15)
+#define FE_INDIRECT FE_F(28)
+#define FE_EVENT_IDX FE_F(29)
+#define FE_VERSION_1 FE_F(32)
+#define FE_PACKED FE_F(34)
+#define FE_IN_ORDER FE_F(35)
+#define FE_PLAIN (FE_VERSION_1 | FE_PACKED | FE_INDIRECT)
+#define FE_SPLIT (FE_VERSION_1 | FE_INDIRECT)
 
 /** A buffer cut into segments, all in the frontend's memory. */
 struct fe_buf {
 	size_t off[FE_MAX_SEGS]; /**< in the memory */
 	uint32_t len[FE_MAX_SEGS];
 	uint16_t n;
-	size_t table;	/**< offset of its indirect table */
+	size_t table;   /**< offset of its indirect table */
 	uint32_t total; /**< bytes */
 };
 
@@ -50,7 +52,22 @@ struct fe_ring {
 	struct peer_ring wire;
 	struct pvq_driver drv;
 	struct fe_buf **buf; /**< by id: the buffer that is with the device */
+
+	/* A split ring has these; of drv it has the counts, in buffers, and the free descriptors.
+	 */
+	struct vring_desc *desc;
+	struct vring_avail *avail;
+	struct vring_used *used;
+	uint16_t *link; /**< the next descriptor of a buffer */
 };
+
+#define FE_GUARD 0xa5a5 /* behind a split used ring: nobody's without EVENT_IDX */
+
+static inline uint16_t *
+fe_split_guard(const struct fe_ring *ring)
+{
+	return (uint16_t *)(void *)&ring->used->ring[ring->drv.size];
+}
 
 struct fe {
 	struct peer peer;
@@ -78,7 +95,7 @@ void fe_close(struct fe *fe);
 void fe_ring_place(struct fe *fe, unsigned int index, uint16_t size, uint64_t slots);
 /** Lay it out and start it. @return 0, or what went wrong */
 int fe_ring_up(struct fe *fe, unsigned int index, uint16_t size, uint64_t slots);
-/** GET_VRING_BASE, which stops the ring, as a cursor. */
+/** GET_VRING_BASE, which stops the ring, as a cursor; on a split ring pack it again. */
 struct pvq_cursor fe_ring_base(struct fe *fe, unsigned int index);
 /** Start it again after that. @return 0, or what went wrong */
 int fe_ring_resume(struct fe *fe, unsigned int index);
@@ -86,6 +103,13 @@ int fe_ring_resume(struct fe *fe, unsigned int index);
  *  is started again.
  */
 bool fe_ring_level(struct fe *fe, unsigned int index);
+/** What pvq_driver_add(), pvq_driver_poll() and the rest do, on a split ring. */
+void fe_split_place(struct fe *fe, struct fe_ring *ring, uint64_t count);
+int fe_split_add(struct fe_ring *ring, const struct pvq_seg *segs, uint16_t n, uint16_t flags);
+bool fe_split_poll(struct fe_ring *ring, struct pvq_driver_used *used);
+/** Write the table of @p buf, at buf->table. */
+void fe_split_table(struct fe *fe, const struct fe_buf *buf, bool write);
+
 /** How often the device has called since this was last asked. */
 uint64_t fe_calls(struct fe_ring *ring);
 
@@ -140,7 +164,7 @@ unsigned int fe_reap(struct fe *fe, unsigned int ring);
 /** Post a buffer to receive into. @return its id, or -1: no room */
 int fe_post(struct fe *fe, unsigned int ring, const uint32_t *lens, unsigned int n, bool indirect);
 
-#define FE_NONE	 (-1)
+#define FE_NONE (-1)
 #define FE_EMPTY (-2) /* a buffer came back with nothing in it */
 /** Receive one packet, over one buffer or more, and check all about it.
  *  @return its length, FE_NONE or FE_EMPTY

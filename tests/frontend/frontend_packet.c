@@ -18,6 +18,10 @@ write_table(struct fe *fe, struct fe_buf *buf, bool write)
 	struct vring_packed_desc *table;
 
 	buf->table = fe_alloc(fe, buf->n * sizeof(*table));
+	if (!(fe->features & FE_PACKED)) {
+		fe_split_table(fe, buf, write);
+		return;
+	}
 	table = (void *)fe_host(fe, buf->table);
 	for (unsigned int i = 0; i < buf->n; i++) {
 		/* Only WRITE counts in a table: the rest is there to mislead (2.8.19). */
@@ -30,6 +34,13 @@ write_table(struct fe *fe, struct fe_buf *buf, bool write)
 
 		memcpy(&table[i], &d, sizeof(d));
 	}
+}
+
+static int
+add(struct fe *fe, struct fe_ring *ring, const struct pvq_seg *segs, uint16_t n, uint16_t flags)
+{
+	return fe->features & FE_PACKED ? pvq_driver_add(&ring->drv, segs, n, flags)
+					: fe_split_add(ring, segs, n, flags);
 }
 
 int
@@ -47,9 +58,9 @@ fe_offer(struct fe *fe, unsigned int index, struct fe_buf *buf, bool write, bool
 			.addr = fe_guest(fe, buf->table),
 			.len = buf->n * sizeof(struct vring_packed_desc),
 		};
-		id = pvq_driver_add(&ring->drv, segs, 1, VRING_DESC_F_INDIRECT);
+		id = add(fe, ring, segs, 1, VRING_DESC_F_INDIRECT);
 	} else {
-		id = pvq_driver_add(&ring->drv, segs, buf->n, 0);
+		id = add(fe, ring, segs, buf->n, 0);
 	}
 	if (id < 0)
 		free(buf);
@@ -63,7 +74,7 @@ fe_raw(struct fe *fe, unsigned int index, const struct pvq_seg *segs, unsigned i
 		uint16_t flags)
 {
 	struct fe_ring *ring = &fe->ring[index];
-	int id = pvq_driver_add(&ring->drv, segs, n, flags);
+	int id = add(fe, ring, segs, n, flags);
 
 	if (id >= 0)
 		ring->buf[id] = fe_buf(fe, NULL, 0);
@@ -95,7 +106,8 @@ fe_take(struct fe *fe, unsigned int index, struct pvq_driver_used *used)
 	struct fe_ring *ring = &fe->ring[index];
 	struct fe_buf *buf;
 
-	if (!pvq_driver_poll(&ring->drv, used))
+	if (!(fe->features & FE_PACKED ? pvq_driver_poll(&ring->drv, used)
+				       : fe_split_poll(ring, used)))
 		return NULL;
 	if (used->ndesc == 0) {
 		fe_fault(fe, "ring %u: used id %u is not with the device", index, used->id);
@@ -177,9 +189,9 @@ fe_post(struct fe *fe, unsigned int ring, const uint32_t *lens, unsigned int n, 
 static unsigned int
 check_header(struct fe *fe, unsigned int ring, const struct fe_buf *buf)
 {
-	struct virtio_net_hdr_mrg_rxbuf hdr, want;
+	struct virtio_net_hdr_mrg_rxbuf hdr = { .num_buffers = 1 }, want;
 
-	fe_buf_get(fe, buf, 0, &hdr, sizeof(hdr));
+	fe_buf_get(fe, buf, 0, &hdr, fe->hdr_len);
 	want = (struct virtio_net_hdr_mrg_rxbuf){ .num_buffers = hdr.num_buffers };
 	if (memcmp(&hdr, &want, sizeof(hdr)) != 0)
 		fe_fault(fe, "ring %u: header of a plain packet is not zero", ring);

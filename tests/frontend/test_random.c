@@ -10,7 +10,8 @@
 
 #define ROUNDS 60
 
-static const uint16_t sizes[] = { 1, 2, 5, 96, 256, 1000, 32768 };
+static const uint16_t packed_sizes[] = { 1, 2, 5, 96, 256, 1000, 32768 };
+static const uint16_t split_sizes[] = { 1, 2, 8, 128, 256, 1024, 32768 };
 
 static struct flow flow;
 
@@ -41,8 +42,13 @@ static struct flow_conf
 conf_for(uint64_t features, uint16_t size)
 {
 	struct flow_conf conf = {
-		.min_len = 14, .max_len = 9018, .max_segs = 12, .burst = FLOW_BURST,
-		.indirect = true, .min_room = 9030, .max_room = 9100,
+		.min_len = 14,
+		.max_len = 9018,
+		.max_segs = 12,
+		.burst = FLOW_BURST,
+		.indirect = true,
+		.min_room = 9030,
+		.max_room = 9100,
 	};
 
 	if (features & FE_MRG) {
@@ -57,12 +63,15 @@ static void
 all_sizes(uint64_t features)
 {
 	fx_start(features, 256);
-	for (unsigned int i = 0; i < RTE_DIM(sizes); i++) {
-		struct flow_conf conf = conf_for(features, sizes[i]);
+	for (unsigned int i = 0; i < RTE_DIM(packed_sizes); i++) {
+		uint16_t size = features & FE_PACKED ? packed_sizes[i] : split_sizes[i];
+		struct flow_conf conf = conf_for(features, size);
 
-		/* Soon over the ring's end, on both kinds of lap. */
+		/* Soon over the ring's end, on both kinds of lap; a split index also overflows. */
 		for (uint64_t lap = 0; lap < 2; lap++) {
-			fx_restart(features, sizes[i], (lap + 1) * sizes[i] - sizes[i] / 3 - 1);
+			uint64_t end = features & FE_PACKED ? (lap + 1) * size : 65536 - lap * size;
+
+			fx_restart(features, size, end - size / 3 - 1);
 			run_flow(&conf, ROUNDS);
 		}
 	}
@@ -112,12 +121,48 @@ test_packed_only(void)
 	all_sizes(FE_PACKED);
 }
 
+static void
+test_split(void)
+{
+	all_sizes(FE_SPLIT);
+}
+
+static void
+test_split_mergeable(void)
+{
+	all_sizes(FE_SPLIT | FE_MRG);
+}
+
+static void
+test_split_everything(void)
+{
+	all_sizes(FE_SPLIT | FE_MRG | FE_IN_ORDER | FE_EVENT_IDX);
+}
+
+/* HD05: neither VERSION_1 nor MRG_RXBUF: the header has 10 bytes. */
+static void
+test_split_legacy(void)
+{
+	all_sizes(FE_INDIRECT);
+}
+
+/* HD05: MRG_RXBUF alone makes it 12. */
+static void
+test_split_legacy_mergeable(void)
+{
+	all_sizes(FE_MRG);
+}
+
 /* 70,000 buffers each way through a ring whose size does not divide 65536. */
 static void
 test_pk05(void)
 {
 	const struct flow_conf conf = {
-		.min_len = 60, .max_len = 64, .min_room = 76, .max_room = 80, .max_segs = 1,
+		.min_len = 60,
+		.max_len = 64,
+		.min_room = 76,
+		.max_room = 80,
+		.max_segs = 1,
 		.burst = FLOW_BURST,
 	};
 
@@ -141,7 +186,11 @@ static void
 test_pk14(void)
 {
 	struct flow_conf conf = {
-		.min_len = 60, .max_len = 600, .min_room = 700, .max_room = 700, .max_segs = 1,
+		.min_len = 60,
+		.max_len = 600,
+		.min_room = 700,
+		.max_room = 700,
+		.max_segs = 1,
 	};
 	unsigned int lens[] = { 1, 3, 4, 5, 7, 8, 10, 32 };
 
@@ -165,6 +214,11 @@ main(void)
 		{ "EVENT_IDX", test_event_idx },
 		{ "all features", test_everything },
 		{ "packed only", test_packed_only },
+		{ "split", test_split },
+		{ "split, mergeable", test_split_mergeable },
+		{ "split, all features", test_split_everything },
+		{ "HD05: split, legacy", test_split_legacy },
+		{ "HD05: split, legacy, mergeable", test_split_legacy_mergeable },
 		{ "PK05: 70,000 buffers", test_pk05 },
 		{ "PK14: bursts over the end", test_pk14 },
 		CU_TEST_INFO_NULL,
