@@ -6,57 +6,21 @@
  * both polling, and with both asleep until the other side tells them.
  */
 
-#include <err.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "pvq_packed_rig.h"
+#include "pvq_wake.h"
 
 #define BURST 16
-#define LOST_MS 20000 /* a wake-up that has not come by then never will */
 
 struct traffic {
 	struct pvq_rig *rig;
-	uint64_t count; /* buffers to pass */
-	uint16_t max;   /* segments of a buffer */
-	bool events;
-	int kick, call; /* eventfds */
-	unsigned int nkicks, ncalls;
-	bool failed; /* on either side; both give up */
+	uint16_t max; /* segments of a buffer */
+	struct pvq_wake wake;
 };
-
-static void
-fail(struct traffic *t)
-{
-	__atomic_store_n(&t->failed, true, __ATOMIC_RELAXED);
-}
-
-static bool
-goes_on(struct traffic *t, uint64_t done)
-{
-	return done < t->count && !__atomic_load_n(&t->failed, __ATOMIC_RELAXED);
-}
-
-static void
-wake(int fd)
-{
-	if (eventfd_write(fd, 1) < 0)
-		err(1, "eventfd");
-}
-
-static void
-sleep_on(struct traffic *t, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	eventfd_t value;
-
-	if (poll(&p, 1, LOST_MS) != 1 || eventfd_read(fd, &value) < 0)
-		fail(t);
-}
 
 /* Take and answer what there is, at most a burst. */
 static unsigned int
@@ -74,7 +38,7 @@ serve(struct traffic *t, uint64_t seq)
 			break;
 		len = ret < 0 ? -1 : pvq_rig_answer(t->rig, seq + n, t->max, &chain);
 		if (len < 0)
-			fail(t);
+			pvq_wake_check(&t->wake, false);
 		if (t->rig->flags & RIG_IN_ORDER)
 			pvq_packed_push_in_order(dev, chain.id, len, chain.ndesc);
 		else
@@ -91,24 +55,24 @@ device(void *arg)
 	struct pvq_packed_dev *dev = &t->rig->dev;
 	uint64_t served = 0;
 
-	while (goes_on(t, served)) {
+	while (pvq_wake_goes_on(&t->wake, served)) {
 		unsigned int n = serve(t, served);
 
 		served += n;
 		if (pvq_packed_must_call(dev)) {
-			t->ncalls++;
-			wake(t->call);
+			t->wake.ncalls++;
+			pvq_wake_up(t->wake.call);
 		}
 		if (n > 0)
 			continue;
-		if (t->events && pvq_packed_enable_kick(dev, NULL))
-			sleep_on(t, t->kick);
+		if (t->wake.events && pvq_packed_enable_kick(dev, NULL))
+			pvq_wake_sleep(&t->wake, t->wake.kick);
 		else
 			sched_yield();
-		if (t->events)
+		if (t->wake.events)
 			pvq_packed_disable_kick(dev, NULL);
 	}
-	wake(t->call);
+	pvq_wake_up(t->wake.call);
 	return NULL;
 }
 
@@ -118,13 +82,13 @@ send_burst(struct traffic *t, uint64_t seq)
 {
 	unsigned int n;
 
-	for (n = 0; n < BURST && seq + n < t->count; n++)
+	for (n = 0; n < BURST && seq + n < t->wake.count; n++)
 		if (pvq_rig_send(t->rig, seq + n, t->max) < 0)
 			break;
 	pvq_packed_publish(&t->rig->drv);
 	if (pvq_packed_must_kick(&t->rig->drv)) {
-		t->nkicks++;
-		wake(t->kick);
+		t->wake.nkicks++;
+		pvq_wake_up(t->wake.kick);
 	}
 	return n;
 }
@@ -136,30 +100,30 @@ drive(struct traffic *t)
 	struct pvq_packed_drv *drv = &t->rig->drv;
 	uint64_t sent = 0, received = 0, seq;
 
-	while (goes_on(t, received)) {
+	while (pvq_wake_goes_on(&t->wake, received)) {
 		unsigned int n = send_burst(t, sent);
 		int ret;
 
 		sent += n;
 		while ((ret = pvq_rig_receive(t->rig, t->max, &seq)) != 0) {
 			if (ret < 0 || seq != received++)
-				fail(t);
+				pvq_wake_check(&t->wake, false);
 			n++;
 		}
 		if (drv->broken)
-			fail(t);
+			pvq_wake_check(&t->wake, false);
 		if (n > 0)
 			continue;
-		if (t->events && (received / 64 % 2 ? pvq_packed_enable_cb(drv)
-						    : pvq_packed_enable_cb_delayed(drv)))
-			sleep_on(t, t->call);
+		if (t->wake.events && (received / 64 % 2 ? pvq_packed_enable_cb(drv)
+							 : pvq_packed_enable_cb_delayed(drv)))
+			pvq_wake_sleep(&t->wake, t->wake.call);
 		else
 			sched_yield();
 		/* The event follows what is taken back for a while, then calls are off again. */
-		if (t->events && received / 32 % 2)
+		if (t->wake.events && received / 32 % 2)
 			pvq_packed_disable_cb(drv);
 	}
-	wake(t->kick);
+	pvq_wake_up(t->wake.kick);
 }
 
 static void
@@ -168,11 +132,11 @@ pass(uint16_t size, unsigned int flags, uint16_t max, uint64_t count, bool event
 	struct pvq_rig rig;
 	struct traffic t = {
 		.rig = &rig,
-		.count = count,
 		.max = max < size ? max : size,
-		.events = events,
-		.kick = eventfd(0, 0),
-		.call = eventfd(0, 0),
+		.wake = { .count = count,
+				.events = events,
+				.kick = eventfd(0, 0),
+				.call = eventfd(0, 0) },
 	};
 	pthread_t thread;
 
@@ -182,12 +146,12 @@ pass(uint16_t size, unsigned int flags, uint16_t max, uint64_t count, bool event
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, device, &t), 0);
 	drive(&t);
 	pthread_join(thread, NULL);
-	CU_ASSERT_FALSE(t.failed);
+	CU_ASSERT_FALSE(t.wake.failed);
 	CU_ASSERT_EQUAL(pvq_packed_capacity(&rig.drv), size);
 	if (!events)
-		CU_ASSERT_TRUE(t.nkicks == 0 && t.ncalls == 0);
-	close(t.kick);
-	close(t.call);
+		CU_ASSERT_TRUE(t.wake.nkicks == 0 && t.wake.ncalls == 0);
+	close(t.wake.kick);
+	close(t.wake.call);
 	pvq_rig_fini(&rig);
 }
 

@@ -349,7 +349,11 @@ singles_and_others(void)
 	pvq_split_push_singles(&rig.dev, single, 1, true);
 	pvq_split_flush_used(&rig.dev, NULL);
 	CU_ASSERT_EQUAL(rig.used->ring[65533 % 8].len, 14);
-	CU_ASSERT_EQUAL(rig.dev.taken, 4);
+	offer_table(32, 2, 0); /* neither is a table one */
+	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 1, false), 1);
+	CU_ASSERT_EQUAL(single[0].id, 5);
+	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 1, false), 0);
+	CU_ASSERT_EQUAL(rig.dev.taken, 5);
 	split_rig_fini(&rig);
 }
 

@@ -6,55 +6,19 @@
  * other way round, with both polling, and with both asleep until the other side tells them.
  */
 
-#include <err.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "pvq_split_rig.h"
+#include "pvq_wake.h"
 
 #define BURST 16
-#define LOST_MS 20000 /* a wake-up that has not come by then never will */
 
 struct traffic {
 	struct split_rig rig;
-	uint64_t count;
-	bool events;
-	int kick, call; /* eventfds */
-	unsigned int nkicks, ncalls;
-	bool failed; /* on either side; both give up */
+	struct pvq_wake wake;
 };
-
-static void
-check(struct traffic *t, bool good)
-{
-	if (!good)
-		__atomic_store_n(&t->failed, true, __ATOMIC_RELAXED);
-}
-
-static bool
-goes_on(struct traffic *t, uint64_t done)
-{
-	return done < t->count && !__atomic_load_n(&t->failed, __ATOMIC_RELAXED);
-}
-
-static void
-wake(int fd)
-{
-	if (eventfd_write(fd, 1) < 0)
-		err(1, "eventfd");
-}
-
-static void
-sleep_on(struct traffic *t, int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	eventfd_t value;
-
-	check(t, poll(&p, 1, LOST_MS) == 1 && eventfd_read(fd, &value) == 0);
-}
 
 /* Buffers come back in order, so a place is free again when its number is. */
 static uint64_t *
@@ -75,7 +39,8 @@ serve(struct traffic *t, uint64_t seq)
 
 		if (ret == 0)
 			break;
-		check(t, ret == 1 && chain.nsegs == 2 && chain.segs[1].write && word[0] == seq + n);
+		pvq_wake_check(&t->wake, ret == 1 && chain.nsegs == 2 && chain.segs[1].write &&
+							 word[0] == seq + n);
 		word[1] = ~(seq + n);
 		pvq_split_push_used(&t->rig.dev, chain.id, 8);
 	}
@@ -90,25 +55,25 @@ device(void *arg)
 	struct pvq_split_dev *dev = &t->rig.dev;
 	uint64_t served = 0;
 
-	while (goes_on(t, served)) {
+	while (pvq_wake_goes_on(&t->wake, served)) {
 		unsigned int n = serve(t, served);
 
 		served += n;
 		if (pvq_split_must_call(dev)) {
-			t->ncalls++;
-			wake(t->call);
+			t->wake.ncalls++;
+			pvq_wake_up(t->wake.call);
 		}
-		check(t, !dev->broken);
+		pvq_wake_check(&t->wake, !dev->broken);
 		if (n > 0)
 			continue;
-		if (t->events && pvq_split_enable_kick(dev, NULL))
-			sleep_on(t, t->kick);
+		if (t->wake.events && pvq_split_enable_kick(dev, NULL))
+			pvq_wake_sleep(&t->wake, t->wake.kick);
 		else
 			sched_yield();
-		if (t->events)
+		if (t->wake.events)
 			pvq_split_disable_kick(dev, NULL);
 	}
-	wake(t->call);
+	pvq_wake_up(t->wake.call);
 	return NULL;
 }
 
@@ -117,19 +82,20 @@ send_burst(struct traffic *t, uint64_t seq)
 {
 	unsigned int n;
 
-	for (n = 0; n < BURST && seq + n < t->count; n++) {
+	for (n = 0; n < BURST && seq + n < t->wake.count; n++) {
 		uint64_t at = SPLIT_DATA_ADDR + (seq + n) % t->rig.size * 16;
 		struct pvq_seg segs[] = { { at, 8, false }, { at + 8, 8, true } };
 
 		if (pvq_split_capacity(&t->rig.drv) < split_rig_slots(&t->rig, 2))
 			break;
 		place(t, seq + n)[0] = seq + n;
-		check(t, pvq_split_put(&t->rig.drv, segs, 2, split_rig_token(seq + n)) == 0);
+		pvq_wake_check(&t->wake,
+				pvq_split_put(&t->rig.drv, segs, 2, split_rig_token(seq + n)) == 0);
 	}
 	pvq_split_publish(&t->rig.drv);
 	if (pvq_split_must_kick(&t->rig.drv)) {
-		t->nkicks++;
-		wake(t->kick);
+		t->wake.nkicks++;
+		pvq_wake_up(t->wake.kick);
 	}
 	return n;
 }
@@ -142,38 +108,39 @@ drive(struct traffic *t)
 	uint32_t len;
 	void *token;
 
-	while (goes_on(t, received)) {
+	while (pvq_wake_goes_on(&t->wake, received)) {
 		unsigned int n = send_burst(t, sent);
 
 		sent += n;
 		while ((token = pvq_split_next_used(drv, &len)) != NULL) {
-			check(t, token == split_rig_token(received) && len == 8 &&
+			pvq_wake_check(&t->wake,
+					token == split_rig_token(received) && len == 8 &&
 							place(t, received)[1] == ~received);
 			received++;
 			n++;
 		}
-		check(t, !drv->broken);
+		pvq_wake_check(&t->wake, !drv->broken);
 		if (n > 0)
 			continue;
-		if (t->events && (received / 64 % 2 ? pvq_split_enable_cb(drv)
-						    : pvq_split_enable_cb_delayed(drv)))
-			sleep_on(t, t->call);
+		if (t->wake.events && (received / 64 % 2 ? pvq_split_enable_cb(drv)
+							 : pvq_split_enable_cb_delayed(drv)))
+			pvq_wake_sleep(&t->wake, t->wake.call);
 		else
 			sched_yield();
-		if (t->events && received / 32 % 2)
+		if (t->wake.events && received / 32 % 2)
 			pvq_split_disable_cb(drv);
 	}
-	wake(t->kick);
+	pvq_wake_up(t->wake.kick);
 }
 
 static void
 pass(uint16_t size, unsigned int flags, uint64_t count, bool events)
 {
 	struct traffic t = {
-		.count = count,
-		.events = events,
-		.kick = eventfd(0, 0),
-		.call = eventfd(0, 0),
+		.wake = { .count = count,
+				.events = events,
+				.kick = eventfd(0, 0),
+				.call = eventfd(0, 0) },
 	};
 	pthread_t thread;
 
@@ -183,13 +150,13 @@ pass(uint16_t size, unsigned int flags, uint64_t count, bool events)
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, device, &t), 0);
 	drive(&t);
 	pthread_join(thread, NULL);
-	CU_ASSERT_FALSE(t.failed);
+	CU_ASSERT_FALSE(t.wake.failed);
 	CU_ASSERT_EQUAL(pvq_split_capacity(&t.rig.drv), size);
 	/* The first of a ring is always told of. */
 	if (!events && !(flags & SPLIT_EVENT_IDX))
-		CU_ASSERT_TRUE(t.nkicks == 0 && t.ncalls == 0);
-	close(t.kick);
-	close(t.call);
+		CU_ASSERT_TRUE(t.wake.nkicks == 0 && t.wake.ncalls == 0);
+	close(t.wake.kick);
+	close(t.wake.call);
 	split_rig_fini(&t.rig);
 }
 

@@ -5,12 +5,10 @@
 /* The dirty log. */
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <CUnit/Basic.h>
-
 #include "pvu_log.h"
+#include "pvu_owner.h"
 
 #define PAGE PVU_LOG_PAGE
 
@@ -45,7 +43,7 @@ lg03_by_address(void)
 		{ 511 * PAGE, PAGE, 511, 1 },
 	};
 
-	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
 		pvu_log_mark(&dirty, cases[i].addr, cases[i].len);
 		marked(cases[i].first, cases[i].n);
 	}
@@ -101,23 +99,11 @@ lg05_neighbouring_bits(void)
 int
 main(void)
 {
-	CU_TestInfo tests[] = {
-		{ "LG03 by address", lg03_by_address },
-		{ "LG07 beyond the log", lg07_beyond_the_log },
-		{ "LG05 neighbouring bits", lg05_neighbouring_bits },
-		CU_TEST_INFO_NULL,
+	static const struct test_case cases[] = {
+		{ "LG03: by address", lg03_by_address },
+		{ "LG07: beyond the log", lg07_beyond_the_log },
+		{ "LG05: neighbouring bits", lg05_neighbouring_bits },
 	};
-	CU_SuiteInfo suites[] = {
-		{ "pvu log", NULL, NULL, NULL, NULL, tests },
-		CU_SUITE_INFO_NULL,
-	};
-	unsigned int failures;
 
-	if (CU_initialize_registry() != CUE_SUCCESS || CU_register_suites(suites) != CUE_SUCCESS)
-		return 1;
-	CU_basic_set_mode(CU_BRM_VERBOSE);
-	CU_basic_run_tests();
-	failures = CU_get_number_of_failures();
-	CU_cleanup_registry();
-	return failures > 0;
+	return run_tests("pvu log", cases, ARRAY_LEN(cases));
 }
