@@ -3,8 +3,7 @@
 # Copyright(c) 2026 the pvhost contributors
 """net_pvhost beside DPDK's net_vhost, each direction by itself, in alternating slices.
 
-Backend and driver are Debian's dpdk-testpmd on a processor each; the driver is virtio_user with a
-packed ring. Both pairs of processes run; one is paused while the other has its slice, and each two
+Backend and driver are Debian's dpdk-testpmd on a processor each; the driver is virtio_user. Both pairs of processes run; one is paused while the other has its slice, and each two
 slices give one ratio. Where memory lies differs from start to start, and so does the speed: all
 processes are started afresh several times, in turns the one first and the other.
 """
@@ -38,7 +37,8 @@ class Pair:
         if backend == "pvhost":
             eal = ["-d", args.driver, *eal]
         options = f"--txpkts={args.size} --burst={args.burst} --forward-mode="
-        peer = [f"--vdev=net_virtio_user0,path={socket},packed_vq=1{args.peer}"]
+        packed = int(args.ring == "packed")
+        peer = [f"--vdev=net_virtio_user0,path={socket},packed_vq={packed}{args.peer}"]
         self.device = Testpmd(eal, options + device_mode, on_cpu=0)
         try:
             self.driver = Testpmd(peer, options + driver_mode, on_cpu=1)
@@ -114,6 +114,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=5, help="of slices, in each start")
     parser.add_argument("--size", type=int, default=64, help="bytes of a packet")
     parser.add_argument("--burst", type=int, default=32)
+    parser.add_argument("--ring", choices=("packed", "split"), default="packed")
     parser.add_argument("--slice", type=float, default=0.5, help="seconds measured")
     parser.add_argument("--warmup", type=float, default=0.1, help="seconds before that")
     parser.add_argument("--peer", default="", help="more arguments of virtio_user, \",k=v\"")
@@ -131,7 +132,7 @@ def main():
         shutil.rmtree(directory)
     if args.json:
         with open(args.json, "w", encoding="ascii") as out:
-            json.dump({"machine": platform.processor() or platform.machine(), "size": args.size,
+            json.dump({"machine": platform.processor() or platform.machine(), "ring": args.ring, "size": args.size,
                        "burst": args.burst, "results": results}, out, indent=2)
     return 0
 

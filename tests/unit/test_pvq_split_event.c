@@ -51,7 +51,7 @@ start(uint16_t size, uint16_t base, unsigned int flags)
 {
 	split_rig_init(&rig, size, base, flags);
 	if (flags & SPLIT_EVENT_IDX)
-		*avail_event() = base;
+		*avail_event() = *used_event() = base + 77; /* of long ago */
 	add(1);
 	CU_ASSERT_TRUE(pvq_split_must_kick(&rig.drv)); /* EV03: the first always */
 	serve(1);

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-
 #include <pvq_packed_dev.h>
 #include <pvq_packed_drv.h>
 
@@ -45,7 +44,6 @@ main(void)
 	struct pvq_seg seg = { .addr = 0, .len = 64 };
 	pthread_t thread;
 	uint64_t sum = 0;
-
 	if (pvq_packed_drv_init(&drv, &drv_conf) < 0 || pvq_packed_dev_init(&dev, &dev_conf) < 0 ||
 			pthread_create(&thread, NULL, device, &sum) != 0)
 		return 1;
