@@ -132,8 +132,8 @@ def main():
         shutil.rmtree(directory)
     if args.json:
         with open(args.json, "w", encoding="ascii") as out:
-            json.dump({"machine": platform.processor() or platform.machine(), "ring": args.ring, "size": args.size,
-                       "burst": args.burst, "results": results}, out, indent=2)
+            json.dump({"machine": platform.processor() or platform.machine(), "ring": args.ring,
+                       "size": args.size, "burst": args.burst, "results": results}, out, indent=2)
     return 0
 
 

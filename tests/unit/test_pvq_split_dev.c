@@ -229,6 +229,10 @@ in05_misshapen_tables(void)
 	set_entry(2, PVQ_F_NEXT, 3); /* beyond it */
 	broken();
 	offer_table(48, 3, 0);
+	set_entry(3, 0, 0);
+	set_entry(0, PVQ_F_NEXT, 3); /* at once */
+	broken();
+	offer_table(48, 3, 0);
 	set_entry(2, PVQ_F_NEXT, 0); /* round and round */
 	broken();
 	offer_table(48, 3, 0);
