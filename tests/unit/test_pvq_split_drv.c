@@ -239,6 +239,8 @@ id_twice(void)
 static void
 index_ahead(void)
 {
+	use(0, 0);
+	use(2, 0);
 	rig.used->idx = 1; /* three ahead, of two lent */
 }
 
@@ -304,7 +306,10 @@ position_and_poll(void)
 		comes_back(0, 0);
 		CU_ASSERT_TRUE(pvq_split_poll(&rig.drv, position));
 		CU_ASSERT_FALSE(pvq_split_poll(&rig.drv, pvq_split_position(&rig.drv)));
-		split_rig_pass(&rig, LAP - 1, 1);
+		CU_ASSERT_EQUAL(rig.drv.wraps, 0);
+		split_rig_pass(&rig, 1, 1);
+		CU_ASSERT_EQUAL(rig.drv.wraps, counted); /* from 65535 to 0 */
+		split_rig_pass(&rig, LAP - 2, 1);
 		CU_ASSERT_EQUAL(pvq_split_poll(&rig.drv, position), counted);
 		CU_ASSERT_EQUAL(rig.drv.wraps, counted);
 		split_rig_fini(&rig);
