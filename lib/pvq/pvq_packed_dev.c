@@ -133,6 +133,21 @@ pvq_packed_next_avail(struct pvq_packed_dev *vq, struct pvq_chain *chain, struct
 	return ret;
 }
 
+uint16_t
+pvq_packed_count_avail(const struct pvq_packed_dev *vq)
+{
+	const uint16_t room = vq->size - vq->taken;
+	struct pvq_cursor c = vq->avail;
+	uint16_t n = 0;
+
+	while (n < room &&
+			pvq_packed_is_avail(pvq_load(pvq_packed_word(&vq->desc[c.idx])), c.wrap)) {
+		pvq_cursor_advance(&c, 1, vq->size);
+		n++;
+	}
+	return n;
+}
+
 void
 pvq_packed_mark_used(const struct pvq_packed_dev *vq, const struct pvq_dirty *dirty,
 		struct pvq_cursor end)

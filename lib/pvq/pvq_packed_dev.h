@@ -88,6 +88,11 @@ void pvq_packed_dev_fini(struct pvq_packed_dev *vq);
 int pvq_packed_next_avail(
 		struct pvq_packed_dev *vq, struct pvq_chain *chain, struct pvq_segs *segs);
 
+/** Count the descriptors that are available and have not been taken. Looks at each: for a question
+ *  now and then, not for every burst.
+ */
+uint16_t pvq_packed_count_avail(const struct pvq_packed_dev *vq);
+
 /** Take up to @p max available buffers, as long as they are of one direct descriptor whose WRITE
  *  flag is @p write. Never runs over the ring's end: ask again there.
  *  @return the number taken; 0 also when the next one is of another shape.

@@ -215,6 +215,28 @@ longer_than_a_table(void)
 	pvq_rig_fini(&rig);
 }
 
+/* Descriptors that wait, from empty to full, on every slot of two laps. */
+static void
+count_what_waits(void)
+{
+	for (uint64_t start = 0; start < 10; start++) {
+		struct pvq_chain chain;
+		struct pvq_rig rig;
+
+		pvq_rig_init(&rig, 5, start, 0);
+		CU_ASSERT_EQUAL(pvq_packed_count_avail(&rig.dev), 0);
+		CU_ASSERT_EQUAL(pvq_packed_add(&rig.drv, pvq_rig_segs(2, 0), 2, &rig), 0);
+		CU_ASSERT_EQUAL(pvq_packed_count_avail(&rig.dev), 2);
+		CU_ASSERT_EQUAL(pvq_packed_add(&rig.drv, pvq_rig_segs(3, 0), 3, &rig), 0);
+		CU_ASSERT_EQUAL(pvq_packed_count_avail(&rig.dev), 5);
+		CU_ASSERT_EQUAL(pvq_rig_take(&rig, &chain), 1);
+		CU_ASSERT_EQUAL(pvq_packed_count_avail(&rig.dev), 3);
+		CU_ASSERT_EQUAL(pvq_rig_take(&rig, &chain), 1);
+		CU_ASSERT_EQUAL(pvq_packed_count_avail(&rig.dev), 0);
+		pvq_rig_fini(&rig);
+	}
+}
+
 int
 main(void)
 {
@@ -226,6 +248,7 @@ main(void)
 		{ "DR03 ids are written again", dr03_ids_are_written_again },
 		{ "IN11 a table takes one slot", in11_a_table_takes_one_slot },
 		{ "longer than a table", longer_than_a_table },
+		{ "descriptors that wait", count_what_waits },
 		CU_TEST_INFO_NULL,
 	};
 

@@ -34,6 +34,11 @@
 
 struct rte_eth_dev;
 struct rte_eth_stats;
+struct rte_eth_xstat;
+struct rte_eth_xstat_name;
+struct rte_eth_rxq_info;
+struct rte_eth_txq_info;
+struct rte_eth_burst_mode;
 
 extern int pvhost_logtype;
 #define PVHOST_LOG(level, fmt, ...)                                                                \
@@ -46,6 +51,8 @@ struct pvhost_counters {
 	uint64_t bad;     /**< buffers with a broken chain, address or length: packet lost */
 	uint64_t too_big; /**< packets larger than the receiver can take: packet lost */
 	uint64_t no_mbuf; /**< bursts cut short because the mempool was empty: nothing lost */
+	uint64_t flushes; /**< bursts that gave buffers back */
+	uint64_t calls;   /**< of these, those that the driver was told of */
 };
 
 /** One queue of a port, and the ring that it serves. */
@@ -128,9 +135,21 @@ int pvhost_ctrl_stop(struct pvhost_port *port);
 uint16_t pvhost_rx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n);
 uint16_t pvhost_tx_burst(void *queue, struct rte_mbuf **pkts, uint16_t n);
 
-/** ethdev's stats_get and stats_reset. */
+/** ethdev's operations of these names. */
 int pvhost_stats_get(struct rte_eth_dev *eth_dev, struct rte_eth_stats *stats);
 int pvhost_stats_reset(struct rte_eth_dev *eth_dev);
+int pvhost_xstats_get(struct rte_eth_dev *eth_dev, struct rte_eth_xstat *xstats, unsigned int n);
+int pvhost_xstats_get_names(
+		struct rte_eth_dev *eth_dev, struct rte_eth_xstat_name *names, unsigned int n);
+uint32_t pvhost_rx_queue_count(void *queue);
+int pvhost_rx_descriptor_status(void *queue, uint16_t offset);
+int pvhost_tx_descriptor_status(void *queue, uint16_t offset);
+void pvhost_rxq_info_get(struct rte_eth_dev *eth_dev, uint16_t id, struct rte_eth_rxq_info *info);
+void pvhost_txq_info_get(struct rte_eth_dev *eth_dev, uint16_t id, struct rte_eth_txq_info *info);
+int pvhost_rx_burst_mode_get(
+		struct rte_eth_dev *eth_dev, uint16_t id, struct rte_eth_burst_mode *mode);
+int pvhost_tx_burst_mode_get(
+		struct rte_eth_dev *eth_dev, uint16_t id, struct rte_eth_burst_mode *mode);
 
 /** Enter a queue to serve its ring, unless the control thread holds it.
  *

@@ -3,6 +3,7 @@
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include <bus_vdev_driver.h>
 #include <ethdev_driver.h>
@@ -24,10 +25,19 @@ dev_configure(struct rte_eth_dev *eth_dev)
 	return 0;
 }
 
+/* Applications look at this before they poll a queue. */
+static void
+set_queue_states(struct rte_eth_dev_data *data, uint8_t state)
+{
+	memset(data->rx_queue_state, state, data->nb_rx_queues);
+	memset(data->tx_queue_state, state, data->nb_tx_queues);
+}
+
 static int
 dev_start(struct rte_eth_dev *eth_dev)
 {
 	pvhost_ctrl_start(eth_dev->data->dev_private);
+	set_queue_states(eth_dev->data, RTE_ETH_QUEUE_STATE_STARTED);
 	return 0;
 }
 
@@ -35,6 +45,7 @@ static int
 dev_stop(struct rte_eth_dev *eth_dev)
 {
 	eth_dev->data->dev_started = 0;
+	set_queue_states(eth_dev->data, RTE_ETH_QUEUE_STATE_STOPPED);
 	return pvhost_ctrl_stop(eth_dev->data->dev_private);
 }
 
@@ -177,6 +188,12 @@ static const struct eth_dev_ops dev_ops = {
 	.allmulticast_disable = accept_mode,
 	.stats_get = pvhost_stats_get,
 	.stats_reset = pvhost_stats_reset,
+	.xstats_get = pvhost_xstats_get,
+	.xstats_get_names = pvhost_xstats_get_names,
+	.rxq_info_get = pvhost_rxq_info_get,
+	.txq_info_get = pvhost_txq_info_get,
+	.rx_burst_mode_get = pvhost_rx_burst_mode_get,
+	.tx_burst_mode_get = pvhost_tx_burst_mode_get,
 };
 
 static uint64_t
@@ -242,6 +259,9 @@ eth_dev_init(struct rte_eth_dev *eth_dev, const struct pvhost_args *args, int so
 	eth_dev->data->promiscuous = 1;
 	eth_dev->data->all_multicast = 1;
 	eth_dev->dev_ops = &dev_ops;
+	eth_dev->rx_queue_count = pvhost_rx_queue_count;
+	eth_dev->rx_descriptor_status = pvhost_rx_descriptor_status;
+	eth_dev->tx_descriptor_status = pvhost_tx_descriptor_status;
 	eth_dev->rx_pkt_burst = pvhost_rx_burst;
 	eth_dev->tx_pkt_burst = pvhost_tx_burst;
 	/* From here on the control thread may call back. */

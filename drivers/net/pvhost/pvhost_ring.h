@@ -58,6 +58,20 @@ pvhost_ring_next_singles(struct pvhost_queue *q, struct pvq_single *out, uint16_
 		     : pvq_packed_next_singles(&q->ring.packed, out, max, write);
 }
 
+/** Descriptors of a packed ring, or buffers of a split one, that are available. */
+static inline uint16_t
+pvhost_ring_count_avail(struct pvhost_queue *q)
+{
+	return q->split ? pvq_split_nb_avail(&q->ring.split)
+			: pvq_packed_count_avail(&q->ring.packed);
+}
+
+static inline uint16_t
+pvhost_ring_size(const struct pvhost_queue *q)
+{
+	return q->split ? q->ring.split.size : q->ring.packed.size;
+}
+
 /** Its segments are appended to q->segs.
  *  @return 1: a buffer; 0: none; -EINVAL: a broken one, which pvhost_ring_push() gives back
  */
@@ -123,8 +137,11 @@ pvhost_ring_flush(struct pvhost_queue *q, const bool split)
 		pvq_packed_flush_used(&q->ring.packed, NULL);
 		call = q->call_fd >= 0 && pvq_packed_must_call(&q->ring.packed);
 	}
-	if (call)
+	q->count.flushes++;
+	if (call) {
+		q->count.calls++;
 		pvhost_queue_call(q);
+	}
 }
 
 #endif /* PVHOST_RING_H */

@@ -81,7 +81,7 @@ send_plain(struct pvhost_queue *q, struct rte_mbuf **pkts, uint16_t max, const b
 static int
 collect_buffers(struct pvhost_queue *q, uint32_t len)
 {
-	const uint16_t size = q->split ? q->ring.split.size : q->ring.packed.size;
+	const uint16_t size = pvhost_ring_size(q);
 	uint32_t ndesc = 0;
 	int num_buffers = 0;
 
