@@ -73,10 +73,13 @@ sp03_full_ring(void)
 		split_rig_offer(&rig, i);
 	}
 	CU_ASSERT_EQUAL(pvq_split_nb_avail(&rig.dev), 4);
-	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 8, false), 4);
+	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 3, false), 3);
+	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single + 3, 8, false), 1);
 	pvq_split_push_singles(&rig.dev, single, 4, false);
 	pvq_split_flush_used(&rig.dev, NULL);
 	CU_ASSERT_EQUAL(rig.used->idx, 3);
+	for (uint16_t i = 0; i < 4; i++)
+		CU_ASSERT_EQUAL(rig.used->ring[i].len, 0); /* they were only read */
 	split_rig_fini(&rig);
 }
 
@@ -200,6 +203,29 @@ in01_table_beyond_memory(void)
 	rig.data[SPLIT_DATA_BYTES - 16 + 14] = 2;
 	split_rig_offer(&rig, 0);
 	broken();
+	split_rig_desc(&rig, 0, 0xdead0000, 16, PVQ_F_INDIRECT, 0); /* MM03: and nowhere at all */
+	split_rig_offer(&rig, 0);
+	broken();
+	split_rig_fini(&rig);
+}
+
+/* The segments of chains that are worked on at one time lie one behind the other. */
+static void
+several_chains(void)
+{
+	struct pvq_chain second;
+
+	split_rig_init(&rig, 8, 0, 0);
+	split_rig_desc(&rig, 0, SPLIT_DATA_ADDR, 1, PVQ_F_NEXT, 1);
+	split_rig_desc(&rig, 1, SPLIT_DATA_ADDR + 1, 1, 0, 0);
+	split_rig_desc(&rig, 2, SPLIT_DATA_ADDR + 2, 1, 0, 0);
+	split_rig_offer(&rig, 0);
+	split_rig_offer(&rig, 2);
+	TAKE(1, 2);
+	CU_ASSERT_EQUAL(pvq_split_next_avail(&rig.dev, &second, &rig.segs), 1);
+	CU_ASSERT_PTR_EQUAL(second.segs, chain.segs + 2);
+	CU_ASSERT_TRUE(chain.segs[0].addr == SPLIT_DATA_ADDR &&
+			second.segs[0].addr == SPLIT_DATA_ADDR + 2);
 	split_rig_fini(&rig);
 }
 
@@ -353,9 +379,11 @@ singles_and_others(void)
 	pvq_split_push_singles(&rig.dev, single, 1, true);
 	pvq_split_flush_used(&rig.dev, NULL);
 	CU_ASSERT_EQUAL(rig.used->ring[65533 % 8].len, 14);
-	offer_table(32, 2, 0); /* neither is a table one */
+	offer_table(32, 2, 0); /* neither is a table one, nor a chain */
 	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 1, false), 1);
 	CU_ASSERT_EQUAL(single[0].id, 5);
+	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 1, false), 0);
+	rig.desc[0].flags = PVQ_F_NEXT;
 	CU_ASSERT_EQUAL(pvq_split_next_singles(&rig.dev, single, 1, false), 0);
 	CU_ASSERT_EQUAL(rig.dev.taken, 5);
 	split_rig_fini(&rig);
@@ -412,6 +440,7 @@ main(void)
 		{ "IN07 a direct descriptor, then a table", in07_direct_then_table },
 		{ "IN09 a table as long as the ring", in09_table_as_long_as_the_ring },
 		{ "no room for segments", no_room_for_segments },
+		{ "several chains at one time", several_chains },
 		{ "an index that runs ahead", index_runs_ahead },
 		{ "never more than a ring", never_more_than_a_ring },
 		{ "runs of single descriptors, and others", singles_and_others },

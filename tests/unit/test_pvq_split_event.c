@@ -130,6 +130,7 @@ by_flags(void)
 	CU_ASSERT_TRUE(pvq_split_must_kick(&rig.drv));
 	CU_ASSERT_FALSE(pvq_split_enable_kick(&rig.dev, NULL));
 	serve(1);
+	rig.avail->flags = (uint16_t)~VRING_AVAIL_F_NO_INTERRUPT; /* the others say nothing */
 	CU_ASSERT_TRUE(pvq_split_must_call(&rig.dev));
 	CU_ASSERT_FALSE(pvq_split_enable_cb(&rig.drv));
 	CU_ASSERT_FALSE(pvq_split_enable_cb_delayed(&rig.drv));
@@ -216,9 +217,13 @@ enable_kick_by_index(void)
 	CU_ASSERT_EQUAL(*avail_event(), 65534);
 	pvq_split_disable_kick(&rig.dev, NULL);
 	CU_ASSERT_EQUAL(rig.used->flags, 0); /* 2.7.10: with EVENT_IDX flags stay 0 */
-	add(1);
+	add(3);
 	CU_ASSERT_TRUE(pvq_split_must_kick(&rig.drv));
 	CU_ASSERT_FALSE(pvq_split_enable_kick(&rig.dev, NULL));
+	CU_ASSERT_EQUAL(*avail_event(), 65534); /* the next to take, not the last known of */
+	serve(1);
+	CU_ASSERT_FALSE(pvq_split_enable_kick(&rig.dev, NULL));
+	CU_ASSERT_EQUAL(*avail_event(), 65535);
 	split_rig_fini(&rig);
 }
 
@@ -226,6 +231,7 @@ enable_kick_by_index(void)
 static struct {
 	uint64_t addr, len;
 	uint16_t seen;
+	uint16_t flags;
 } marks[8];
 static unsigned int nmarks;
 
@@ -236,6 +242,7 @@ mark(void *arg, uint64_t addr, uint64_t len)
 	CU_ASSERT_FATAL(nmarks < 8);
 	marks[nmarks].addr = addr;
 	marks[nmarks].len = len;
+	marks[nmarks].flags = rig.used->flags;
 	marks[nmarks++].seen = rig.used->idx;
 }
 
@@ -281,6 +288,9 @@ lg_used_ring(void)
 	CU_ASSERT_EQUAL(nmarks, 2);
 	marked(0, SPLIT_USED_ADDR, 2, 1);
 	marked(1, SPLIT_USED_ADDR, 2, 1);
+	/* The mark comes behind the write. */
+	CU_ASSERT_EQUAL(marks[0].flags, VRING_USED_F_NO_NOTIFY);
+	CU_ASSERT_EQUAL(marks[1].flags, 0);
 	split_rig_fini(&rig);
 }
 
