@@ -164,6 +164,37 @@ in11_a_table_takes_one(void)
 	split_rig_fini(&rig);
 }
 
+static void
+length_is_cut(void)
+{
+	split_rig_init(&rig, 8, 0, 0);
+	CU_ASSERT_EQUAL(add(3, 1, 1), 0);
+	split_rig_serve(&rig, UINT32_MAX);
+	comes_back(1, 120); /* two of 60 may be written */
+	CU_ASSERT_EQUAL(add(1, 0, 2), 0);
+	split_rig_serve(&rig, 61);
+	comes_back(2, 60);
+	split_rig_fini(&rig);
+}
+
+/* A number of entries is nothing without the tables. */
+static void
+no_tables(void)
+{
+	struct pvq_split_drv_conf conf = { .size = 8, .table_segs = 4 };
+	struct pvq_split_drv drv;
+
+	split_rig_init(&rig, 8, 0, 0);
+	conf.desc = rig.desc;
+	conf.avail_ring = rig.avail;
+	conf.used_ring = rig.used;
+	CU_ASSERT_EQUAL_FATAL(pvq_split_drv_init(&drv, &conf), 0);
+	CU_ASSERT_EQUAL(pvq_split_add(&drv, split_rig_segs(3, 1), 3, &rig), 0);
+	CU_ASSERT_EQUAL(pvq_split_capacity(&drv), 5);
+	pvq_split_drv_fini(&drv);
+	split_rig_fini(&rig);
+}
+
 /* Out of order, and the free list goes on as it comes. */
 static void
 out_of_order(void)
@@ -345,6 +376,8 @@ main(void)
 		{ "nothing before publish", nothing_before_publish },
 		{ "DR05, DR07 an add that is refused", dr05_dr07_refusals },
 		{ "IN11 a table takes one descriptor", in11_a_table_takes_one },
+		{ "a length is cut to what there is room for", length_is_cut },
+		{ "no tables", no_tables },
 		{ "out of order", out_of_order },
 		{ "DR09 broken rings", broken_rings },
 		{ "shared memory is not read back", shadows },
