@@ -252,7 +252,9 @@ def check_notifications():
         text = pathlib.Path(folder, "a.json").read_text(encoding="utf-8")
     for variant in json.loads(text)["variants"]:
         counters = variant["counters"]
-        assert 0 < counters["kicks"] <= 5000 and 0 < counters["calls"] <= 5000, variant
+        assert 0 < counters["kicks"] <= 5000, variant  # the first buffer, at the least
+        # A driver that always finds something used, on a busy machine, is never called.
+        assert 0 <= counters["calls"] <= 5000, variant
         assert counters["spurious calls"] <= counters["calls"], variant
         assert counters["spurious kicks"] <= counters["kicks"], variant
 
